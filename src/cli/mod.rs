@@ -34,6 +34,7 @@ mod terminal;
 mod text;
 mod threads;
 mod unasked;
+mod workloads;
 
 use std::fmt;
 use std::process::ExitCode;

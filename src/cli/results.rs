@@ -112,13 +112,14 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with the loads of their channels and the activity of their ranks, as far
-    /// as there are files.
-    pub(super) fn with_channels(&self) -> Result<Vec<Point>, Failure> {
+    /// Returns its points with the loads of their channels, the activity of their ranks and the rows
+    /// of their workloads, as far as there are files.
+    pub(super) fn with_details(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));
         rows.read_channels(&self.folder, note)?;
         rows.read_activity(&self.folder, note)?;
+        rows.read_workloads(&self.folder, note)?;
         Ok(rows.points)
     }
 }

@@ -13,7 +13,7 @@ use super::progress::Bar;
 use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
-use super::{Failure, folder, text};
+use super::{Failure, folder, text, workloads};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{FigureRequest, draw_all};
@@ -188,7 +188,11 @@ impl Run {
             let facts = text::outcome(measured, channels, &work);
             let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
-            print_text(&format!("{facts}{over}{waits}results in {place}\n"))?;
+            let workloads = match workloads::lines(&rows.points[0].workloads, text::COLUMN) {
+                lines if lines.is_empty() => lines,
+                lines => format!("  workloads\n{lines}"),
+            };
+            print_text(&format!("{facts}{over}{waits}{workloads}results in {place}\n"))?;
         }
         match measured.status {
             Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),

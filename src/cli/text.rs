@@ -10,6 +10,9 @@ use flitlab::topology::{CableClass, Fabric, Torus};
 pub(super) use flitlab::units::counted;
 use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
 
+/// The column in which the value of a fact begins.
+pub(super) const COLUMN: usize = 20;
+
 /// How many of the busiest channels are listed.
 const BUSIEST: usize = 8;
 
@@ -113,7 +116,7 @@ pub(super) fn latency_text(time: Picoseconds) -> String {
 /// Describes the outcome of a simulation, one fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 20);
+    let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, COLUMN);
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);
     let (warm_up, end) = (microseconds(row.warm_up), microseconds(row.simulated_time));
     let state = match row.status {
@@ -280,7 +283,7 @@ pub(super) fn over_bound(over: Option<&OverBound>) -> String {
     let Some(OverBound { ratio, bound_us, bottleneck, why }) = over else { return String::new() };
     let first = format!("{ratio:.2} times at least {bound_us:.3} us, by {bottleneck}");
     let lines = [("completion/bound", &first)].into_iter().chain(why.iter().map(|it| ("", it)));
-    lines.map(|(name, text)| terminal::fact(name, text, 20)).collect()
+    lines.map(|(name, text)| terminal::fact(name, text, COLUMN)).collect()
 }
 
 /// The channels that held a critical path up longest.
@@ -296,7 +299,7 @@ pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
         let name = if place == 0 { "path held up by" } else { "" };
         let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
         let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
-        terminal::fact(name, &text, 20)
+        terminal::fact(name, &text, COLUMN)
     });
     lines.collect()
 }

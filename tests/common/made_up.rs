@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use flitlab::engine::ChannelKind;
 use flitlab::report::{
     ChannelRow, Label, LatencyRow, Point, PointRow, ResultRows, Status, WindowPhase, WindowRow,
+    WorkloadRow,
 };
 use flitlab::units::Picoseconds;
 
@@ -113,6 +114,31 @@ pub fn three() -> Vec<Point> {
         sweep("Adaptive", 0.93, 640.0, 0.05),
     ]
     .concat()
+}
+
+/// The two workloads of a point: a load that goes on and an exchange that ends.
+pub fn workloads() -> Vec<WorkloadRow> {
+    let load = PointRow {
+        nodes: Some(48),
+        offered_load: Some(0.3),
+        accepted_load: Some(0.25),
+        packet_latency_mean: Some(Picoseconds(700_125)),
+        packet_latency_p99: Some(Picoseconds(1_200_000)),
+        ..PointRow::default()
+    };
+    let exchange = PointRow {
+        status: Status::Completed,
+        nodes: Some(16),
+        completion_time: Some(Picoseconds(12_345_678)),
+        packet_latency_mean: Some(Picoseconds(900_000)),
+        ..PointRow::default()
+    };
+    let row = |name: &str, kind: &str, measured| WorkloadRow {
+        name: name.into(),
+        kind: kind.into(),
+        measured,
+    };
+    vec![row("background", "traffic", load), row("halo", "exchange", exchange)]
 }
 
 pub fn rows(points: &[Point]) -> ResultRows {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flitlab::report::{
     ActivityRow, ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, MessageRow, PacketRow,
-    PathChannelRow, PathRow, PointRow, Sustained, WindowRow,
+    PathChannelRow, PathRow, PointRow, Row as _, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -54,12 +54,17 @@ fn table<R>(text: &mut String, heading: &str, columns: &[Column<R>]) {
 fn the_columns_of_rows_are_those_in_docs_json() {
     let mut rows = String::new();
     table(&mut rows, "A label, before each row of the files of a run or sweep", Label::COLUMNS);
-    rows += "\n`channels.csv`, `latencies.csv` and `windows.csv` have `series`, `point` and \
-             `repetition` only: the\nrest of the label is in `points.csv`.\n";
+    rows += "\n`channels.csv`, `latencies.csv`, `windows.csv` and `workloads.csv` have `series`, \
+             `point` and `repetition`\nonly: the rest of the label is in `points.csv`.\n";
     table(&mut rows, "points.csv", PointRow::COLUMNS);
     table(&mut rows, "channels.csv", ChannelRow::COLUMNS);
     table(&mut rows, "latencies.csv", LatencyRow::COLUMNS);
     table(&mut rows, "windows.csv", WindowRow::COLUMNS);
+    let own = PointRow::COLUMNS[0].name;
+    let own = WorkloadRow::columns().iter().take_while(|column| column.name != own).count();
+    table(&mut rows, "workloads.csv, of several workloads", &WorkloadRow::columns()[..own]);
+    rows += "\nThen it has the columns of `points.csv`, `events` excepted, in which one of the \
+             workloads has a value:\neach is of that workload alone.\n";
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
     table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);

@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::Write;
 
+use flitlab::report::ResultFolder;
 use serde_json::{Value, json};
 
 use crate::common::browser::Browser;
+use crate::common::made_up;
 use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two patterns over three loads, the last of them past saturation, into a folder.
@@ -87,6 +89,29 @@ fn a_sweep_that_has_not_ended_is_reported_as_far_as_it_went() {
     assert!(page.contains("2 points so far, of 6"), "{errors}");
     assert!(page.contains("half has no summary.json"), "the page names no folder");
     assert!(page.contains("the last line is cut short"));
+}
+
+#[test]
+fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
+    let place = Workplace::new("report_workloads");
+    let mut points = made_up::sweep("a", 0.7, 600.0, 0.5);
+    points[1].workloads = made_up::workloads();
+    let folder = ResultFolder::begin(&place.0, Vec::new()).unwrap();
+    folder.finish(&points, &[]).unwrap();
+    place.run(&["report", "."]);
+    assert!(place.read("report.html").contains("\"workload_columns\":[{\"name\":\"workload\""));
+    let Some(mut browser) = browser(&place) else { return };
+    browser.open(&place.0.join("report.html"), (1200, 900));
+    let rows =
+        browser.evaluate("document.querySelector('#workloads tbody').innerText.split('\\n')");
+    let background = "background\ttraffic\tsteady\t0.3000\t0.2500\t700.1\t1200.0\t\t48";
+    assert_eq!(rows, json!([background, "halo\texchange\tcompleted\t\t\t900.0\t\t12.346\t16"]));
+    browser.click("#workloads tbody tr");
+    let chosen = "document.querySelector('#points tr.chosen').dataset.point";
+    assert_eq!(browser.evaluate(chosen), "0/1");
+    let part = browser.evaluate("document.querySelector('#contents').innerText");
+    assert!(part.as_str().unwrap().contains("Workloads"), "{part}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
 /// How many points the first chart shows.

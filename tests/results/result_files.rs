@@ -5,11 +5,11 @@ use std::fs;
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
     ChannelRow, Label, Labels, Point, PointRow, ResultFolder, ResultRows, RowWriter, Status,
-    Sustained, SustainedLoad, read,
+    Sustained, SustainedLoad, WorkloadRow, read,
 };
 use flitlab::units::Picoseconds;
 
-use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details};
+use crate::common::made_up::{Folder, label, sweep, torus_channels, with_details, workloads};
 
 /// Labels as points.csv has them, of a sweep without keys.
 fn all() -> Labels {
@@ -103,6 +103,50 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
         found.windows.clone_from(&point.windows);
     }
     assert_eq!(found, ResultRows { points, saturation, ..ResultRows::default() });
+}
+
+#[test]
+fn the_workloads_of_points_have_a_file_with_the_columns_that_one_of_them_has() {
+    let folder = Folder::new("workloads");
+    let mut points = sweep("a", 0.7, 600.0, 0.5);
+    rounded(&mut points);
+    points[1].workloads = workloads();
+    let finish = |points: &[Point]| {
+        ResultFolder::begin(&folder.0, Vec::new()).unwrap().finish(points, &[]).unwrap();
+        ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap().points
+    };
+    assert_eq!(finish(&points), points);
+    assert_eq!(
+        fs::read_to_string(folder.file("workloads.csv")).unwrap(),
+        "series,point,repetition,workload,kind,status,offered_load,accepted_load,\
+         packet_latency_mean_ns,packet_latency_p99_ns,completion_time_us,nodes\n\
+         a,1,0,background,traffic,steady,0.3,0.25,700.125,1200,,48\n\
+         a,1,0,halo,exchange,completed,,,900,,12.345678,16\n"
+    );
+    // The next results in the folder have no workloads to tell apart.
+    points[1].workloads.clear();
+    assert_eq!(finish(&points), points);
+    assert!(!folder.file("workloads.csv").exists());
+}
+
+#[test]
+fn a_point_in_json_has_its_workloads_with_the_names_of_their_columns() {
+    let mut point = sweep("a", 0.7, 600.0, 0.5).remove(0);
+    let json = |point: &Point| serde_json::to_value(point).unwrap();
+    assert_eq!(json(&point).get("workloads"), None);
+    point.workloads = workloads();
+    let found = json(&point);
+    assert_eq!((&found["series"], &found["offered_load"]), (&"a".into(), &0.5.into()));
+    let [background, halo] = &found["workloads"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!(background["workload"], "background");
+    assert_eq!(background["packet_latency_mean_ns"], 700.125);
+    assert_eq!((&halo["kind"], &halo["status"]), (&"exchange".into(), &"completed".into()));
+    assert_eq!((&halo["nodes"], &halo["completion_time_us"]), (&16.into(), &12.345_678.into()));
+    assert!(halo["offered_load"].is_null());
+    // A grant is one of the network, and no workload has some.
+    assert_eq!(halo.get("events"), None);
+    let again: Vec<WorkloadRow> = serde_json::from_value(found["workloads"].clone()).unwrap();
+    assert_eq!(again, workloads());
 }
 
 #[test]

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use serde::de::{DeserializeOwned, Error as _};
@@ -46,11 +45,11 @@ pub struct Rows<R> {
 
 /// Adds rows to a result file.
 #[derive(Debug)]
-pub struct RowWriter<R> {
+pub struct RowWriter<R: 'static> {
     path: PathBuf,
     file: File,
     labels: Labels,
-    row: PhantomData<fn(&R)>,
+    columns: Vec<&'static Column<R>>,
 }
 
 impl<R: Row> RowWriter<R> {
@@ -59,10 +58,20 @@ impl<R: Row> RowWriter<R> {
     /// # Errors
     /// If the file exists or can't be written.
     pub fn create(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
-        let path = path.into();
+        Self::begin(path.into(), labels, R::columns().iter().collect())
+    }
+
+    fn begin(
+        path: PathBuf,
+        labels: Labels,
+        columns: Vec<&'static Column<R>>,
+    ) -> Result<Self, ReportError> {
         let file = OpenOptions::new().append(true).create_new(true).open(&path);
         let file = file.map_err(FileError::write(&path))?;
-        Self { path, file, labels, row: PhantomData }.begin()
+        let header = header_line(&labels, &columns, &path)?;
+        let mut writer = Self { path, file, labels, columns };
+        writer.put(&header)?;
+        Ok(writer)
     }
 
     /// Adds a row; when this returns, the whole line has been handed to the operating system. Line
@@ -71,7 +80,7 @@ impl<R: Row> RowWriter<R> {
     /// # Errors
     /// If the file can't be written, or the row holds a fraction that is not a number.
     pub fn write(&mut self, label: &Label, row: &R) -> Result<(), ReportError> {
-        let line = row_line(&self.labels, label, row, &self.path)?;
+        let line = row_line(&self.labels, label, &self.columns, row, &self.path)?;
         self.put(&line)
     }
 
@@ -91,10 +100,20 @@ impl<R: Row> RowWriter<R> {
         rows.into_iter().try_for_each(|(label, row)| writer.write(label, row))
     }
 
-    fn begin(mut self) -> Result<Self, ReportError> {
-        let header = header_line::<R>(&self.labels, &self.path)?;
-        self.put(&header)?;
-        Ok(self)
+    /// Writes a new file with these rows, and of their columns those in which a row has a value.
+    ///
+    /// # Errors
+    /// As [`RowWriter::write_file`].
+    pub(super) fn write_filled<'r>(
+        path: &Path,
+        labels: Labels,
+        rows: &[(&'r Label, &'r R)],
+    ) -> Result<(), ReportError> {
+        let has =
+            |column: &&Column<R>| rows.iter().any(|(_, row)| (column.cell)(row) != Cell::Empty);
+        let mut writer =
+            Self::begin(path.into(), labels, R::columns().iter().filter(has).collect())?;
+        rows.iter().try_for_each(|(label, row)| writer.write(label, row))
     }
 
     fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
@@ -117,10 +136,10 @@ pub fn labelled_text<'r, R: Row + 'r>(
     labels: &Labels,
     rows: impl IntoIterator<Item = (&'r Label, &'r R)>,
 ) -> String {
-    let nowhere = Path::new("");
-    let mut text = header_line::<R>(labels, nowhere).expect("rows of plain fields");
+    let (nowhere, columns) = (Path::new(""), R::columns().iter().collect::<Vec<_>>());
+    let mut text = header_line(labels, &columns, nowhere).expect("rows of plain fields");
     for (label, row) in rows {
-        text.extend(row_line(labels, label, row, nowhere).expect("rows of plain fields"));
+        text.extend(row_line(labels, label, &columns, row, nowhere).expect("rows of plain fields"));
     }
     String::from_utf8(text).expect("CSV of texts")
 }
@@ -245,19 +264,24 @@ fn line_error(path: &Path, error: &csv::Error) -> ReportError {
     ReportError::Line { path: path.into(), line, column: None, problem }
 }
 
-fn header_line<R: Row>(labels: &Labels, path: &Path) -> Result<Vec<u8>, ReportError> {
-    let names = labels.names().into_iter().chain(names::<R>());
+fn header_line<R>(
+    labels: &Labels,
+    columns: &[&Column<R>],
+    path: &Path,
+) -> Result<Vec<u8>, ReportError> {
+    let names = labels.names().into_iter().chain(columns.iter().map(|column| column.name));
     line(&names.map(|name| Cell::Text(name.into())).collect::<Vec<_>>(), path)
 }
 
 /// The line of a row under its label.
-fn row_line<R: Row>(
+fn row_line<R>(
     labels: &Labels,
     label: &Label,
+    columns: &[&Column<R>],
     row: &R,
     path: &Path,
 ) -> Result<Vec<u8>, ReportError> {
-    let cells = R::columns().iter().map(|column| column.written(row));
+    let cells = columns.iter().map(|column| column.written(row));
     let cells: Result<Vec<Cell>, csv::Error> = cells.collect();
     line(&[labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
 }

@@ -18,6 +18,8 @@ pub const CHANNELS: &str = "channels.csv";
 pub const LATENCIES: &str = "latencies.csv";
 /// A row for each window of a point.
 pub const WINDOWS: &str = "windows.csv";
+/// A row for each workload of a point that has several.
+pub const WORKLOADS: &str = "workloads.csv";
 /// A row for each rank of an application.
 pub const RANKS: &str = "ranks.csv";
 /// A row for each group of an application's ranks in each stretch of time.
@@ -55,6 +57,7 @@ impl ResultFolder {
             CHANNELS,
             LATENCIES,
             WINDOWS,
+            WORKLOADS,
             RANKS,
             ACTIVITY,
             PATH,
@@ -84,8 +87,8 @@ impl ResultFolder {
     }
 
     /// Writes the files with these points, in this order, and what is written of all points only:
-    /// distributions, windows and explanations if there are any, what searches for saturation
-    /// found, or means if points are repeated.
+    /// distributions, windows, workloads and explanations if there are any, what searches for
+    /// saturation found, or means if points are repeated.
     ///
     /// # Errors
     /// If a file can't be written.
@@ -96,6 +99,9 @@ impl ResultFolder {
         put.file(LATENCIES, Labels::Place, |point| &point.latencies)?;
         if points.iter().any(|point| !point.windows.is_empty()) {
             put.file(WINDOWS, Labels::Place, |point| &point.windows)?;
+        }
+        if points.iter().any(|point| !point.workloads.is_empty()) {
+            put.filled(WORKLOADS, |point| &point.workloads)?;
         }
         if points.iter().any(|point| !point.explained.ranks.is_empty()) {
             put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
@@ -130,12 +136,35 @@ impl<'p> Rewrite<'p> {
         labels: Labels,
         of: impl Fn(&'p Point) -> &'p [R],
     ) -> Result<(), ReportError> {
+        self.replace(name, |partial| RowWriter::write_file(partial, labels, self.rows(of)))
+    }
+
+    /// A file of which the columns without a value are left out.
+    fn filled<R: Row + 'p>(
+        &self,
+        name: &str,
+        of: impl Fn(&'p Point) -> &'p [R],
+    ) -> Result<(), ReportError> {
+        let rows: Vec<(&Label, &R)> = self.rows(of).collect();
+        self.replace(name, |partial| RowWriter::write_filled(partial, Labels::Place, &rows))
+    }
+
+    fn rows<R: 'p>(
+        &self,
+        of: impl Fn(&'p Point) -> &'p [R],
+    ) -> impl Iterator<Item = (&'p Label, &'p R)> {
+        self.points.iter().flat_map(move |point| of(point).iter().map(|row| (&point.label, row)))
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        write: impl FnOnce(&Path) -> Result<(), ReportError>,
+    ) -> Result<(), ReportError> {
         let path = self.folder.join(name);
         let partial = path.with_extension("partial");
         remove(&partial)?;
-        let of_point = |point: &'p Point| of(point).iter().map(|row| (&point.label, row));
-        let rows = self.points.iter().flat_map(of_point);
-        RowWriter::write_file(&partial, labels, rows)?;
+        write(&partial)?;
         Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
     }
 }

@@ -5,7 +5,8 @@
 //! - a [`Label`], its name in the result;
 //! - a [`PointRow`], its measurements;
 //! - a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and a
-//!   [`WindowRow`] for each window.
+//!   [`WindowRow`] for each window;
+//! - a [`WorkloadRow`] for each workload, where several share the network.
 //!
 //! [`ResultFolder`] writes points to the files of a folder, and [`ResultRows::read`] reads them
 //! back. [`figure`] draws from rows alone, so a figure can be made again without the simulation.
@@ -73,6 +74,7 @@ mod result_rows;
 mod saturation;
 mod table;
 mod window;
+mod workload;
 
 pub use application::{ActivityRow, Explained, PathChannelRow, PathRow};
 pub use channel::ChannelRow;
@@ -93,3 +95,4 @@ pub use result_rows::ResultRows;
 pub use saturation::{Sustained, SustainedLoad};
 pub use table::{Cell, Column, Role};
 pub use window::{WindowPhase, WindowRow};
+pub use workload::WorkloadRow;

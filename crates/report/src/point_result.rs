@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ChannelRow, Explained, Label, Labelled, LatencyRow, PointRow, WindowRow};
+use super::{ChannelRow, Explained, Label, Labelled, LatencyRow, PointRow, WindowRow, WorkloadRow};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Deadlock;
 
@@ -28,6 +28,9 @@ pub struct PointResult {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    /// A row for each workload, in their order; empty where the scenario has one workload, of which
+    /// `measured` tells everything.
+    pub workloads: Vec<WorkloadRow>,
     pub explained: Explained,
     /// Warnings for the user, with advice on what to do.
     pub warnings: Vec<String>,
@@ -42,21 +45,35 @@ pub struct Point {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    /// A row for each workload, in their order; empty where the scenario has one workload, of which
+    /// `measured` tells everything.
+    pub workloads: Vec<WorkloadRow>,
     pub explained: Explained,
 }
 
+/// A point's row with the rows of its workloads.
+#[derive(Serialize)]
+struct WithWorkloads<'p> {
+    #[serde(flatten)]
+    measured: &'p PointRow,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    workloads: &'p [WorkloadRow],
+}
+
 impl Serialize for Point {
-    /// One object: the label and what was measured, without channels, latencies, windows and
-    /// explanations.
+    /// One object: the label, what was measured, and an array of what was measured of each
+    /// workload, if there are several. Without channels, latencies, windows and explanations.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Labelled::new(&self.label, &self.measured).serialize(serializer)
+        let row = WithWorkloads { measured: &self.measured, workloads: &self.workloads };
+        Labelled::new(&self.label, &row).serialize(serializer)
     }
 }
 
 impl Point {
     /// A finding under its name, without its warnings.
     pub fn new(label: Label, found: PointResult) -> Self {
-        let PointResult { measured, channels, latencies, windows, explained, .. } = found;
-        Self { label, measured, channels, latencies, windows, explained }
+        let PointResult { measured, channels, latencies, windows, workloads, explained, .. } =
+            found;
+        Self { label, measured, channels, latencies, windows, workloads, explained }
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::csv::{Row, read};
 use super::folder::{
-    ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
+    ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS, WORKLOADS,
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -49,6 +49,7 @@ impl ResultRows {
         let mut rows = Self::read_points(folder, &mut note)?;
         rows.read_channels(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
+        rows.read_workloads(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
@@ -97,6 +98,19 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(CHANNELS);
         attach(&mut self.points, &path, |point| &mut point.channels, &mut note)
+    }
+
+    /// Gives the points what was measured of each of their workloads, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_workloads(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(WORKLOADS);
+        attach(&mut self.points, &path, |point| &mut point.workloads, &mut note)
     }
 
     /// The labels of all points and searches.

@@ -389,33 +389,73 @@ macro_rules! table {
 
         impl $Row {
             /// Its columns, in the order of files.
-            pub const COLUMNS: &'static [crate::table::Column<Self>] = &[
-                $({
-                    const UNIT: crate::table::Unit =
-                        <$CellKind as crate::table::CellKind>::UNIT;
-                    crate::table::Column {
-                        name: $name,
-                        title: $title,
-                        meaning: concat!($($doc),*),
-                        unit: UNIT.text,
-                        suffix: UNIT.suffix,
-                        decimals: UNIT.decimals,
-                        role: crate::table::Role::$Role,
-                        usual: table!(@ $shown),
-                        given: <$CellKind as crate::table::CellKind>::GIVEN,
-                        cell: |row| <$CellKind as crate::table::CellKind>::cell(&row.$field),
-                        read: |row, text| {
-                            row.$field = <$CellKind as crate::table::CellKind>::read(text)?;
-                            Ok(())
-                        },
-                    }
-                },)*
-            ];
+            pub const COLUMNS: &'static [crate::table::Column<Self>] = &Self::columns_in();
+
+            /// Its columns as those of a row that has this one in it.
+            pub(crate) const fn columns_in<R: crate::table::Holds<Self>>()
+            -> [crate::table::Column<R>; [$(stringify!($field)),*].len()] {
+                [$(crate::table::column!(
+                    concat!($($doc),*),
+                    row => row.held().$field, row.held_mut().$field;
+                    $CellKind, $name, $title, $Role, $shown
+                )),*]
+            }
         }
 
+        crate::table::row!($Row, Self::COLUMNS);
+    };
+}
+
+/// A row with another one in it, or the row itself.
+pub(super) trait Holds<R> {
+    fn held(&self) -> &R;
+    fn held_mut(&mut self) -> &mut R;
+}
+
+impl<R> Holds<R> for R {
+    fn held(&self) -> &R {
+        self
+    }
+
+    fn held_mut(&mut self) -> &mut R {
+        self
+    }
+}
+
+/// A [`Column`]: its meaning, where a row has its value (to read, to write), and the rest as in
+/// [`table!`].
+macro_rules! column {
+    (
+        $meaning:expr, $row:ident => $value:expr, $place:expr;
+        $CellKind:ty, $name:expr, $title:expr, $Role:ident, $shown:ident
+    ) => {
+        crate::table::Column {
+            name: $name,
+            title: $title,
+            meaning: $meaning,
+            unit: <$CellKind as crate::table::CellKind>::UNIT.text,
+            suffix: <$CellKind as crate::table::CellKind>::UNIT.suffix,
+            decimals: <$CellKind as crate::table::CellKind>::UNIT.decimals,
+            role: crate::table::Role::$Role,
+            usual: crate::table::column!(@ $shown),
+            given: <$CellKind as crate::table::CellKind>::GIVEN,
+            cell: |$row| <$CellKind as crate::table::CellKind>::cell(&$value),
+            read: |$row, text| {
+                $place = <$CellKind as crate::table::CellKind>::read(text)?;
+                Ok(())
+            },
+        }
+    };
+    (@ usual) => { true };
+    (@ more) => { false };
+}
+
+/// Makes a type with columns a [`Row`](crate::Row).
+macro_rules! row {
+    ($Row:ident, $columns:expr) => {
         impl crate::Row for $Row {
             fn columns() -> &'static [crate::table::Column<Self>] {
-                Self::COLUMNS
+                $columns
             }
 
             fn of_text(text: &str) -> Option<Vec<Self>> {
@@ -430,8 +470,9 @@ macro_rules! table {
         impl serde::Serialize for $Row {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeStruct as _;
-                let mut row = serializer.serialize_struct(stringify!($Row), Self::COLUMNS.len())?;
-                for column in Self::COLUMNS {
+                let columns = <Self as crate::Row>::columns();
+                let mut row = serializer.serialize_struct(stringify!($Row), columns.len())?;
+                for column in columns {
                     row.serialize_field(column.name, &column.written(self)?)?;
                 }
                 row.end()
@@ -444,11 +485,9 @@ macro_rules! table {
             }
         }
     };
-    (@ usual) => { true };
-    (@ more) => { false };
 }
 
-pub(super) use table;
+pub(super) use {column, row, table};
 
 #[cfg(test)]
 mod tests {

@@ -225,7 +225,7 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
     Ok(Reported {
         label: label.to_owned(),
         facts,
-        points: results.with_channels()?,
+        points: results.with_details()?,
         torus: network.and_then(|network| Some(network.torus()?.0.clone())),
         saturation: results.saturation().to_vec(),
         unfinished,

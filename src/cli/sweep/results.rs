@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, folder, text};
+use super::super::{Failure, folder, text, workloads};
 use crate::cli::say::say;
 use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
@@ -91,7 +91,8 @@ impl<'f> Results<'f> {
             self.known += 1;
         } else if !self.json {
             let line = point_text(&found.label, &found.measured, self.repeated);
-            self.bar.above(|| mention(&format!("{line}\n")));
+            let workloads = workloads::lines(&found.workloads, 0);
+            self.bar.above(|| mention(&format!("{line}\n{workloads}")));
         }
         self.found.push((place, found, Told { warnings, deadlock }));
         Ok(())

@@ -186,6 +186,66 @@ function drawRanks() {
   }
 }
 
+const MOODS = { "not steady": "warn", deadlock: "bad", livelock: "bad", stuck: "bad" };
+
+/** The colour of a row's state. */
+const moodOf = (name, state) => (name === "status" ? MOODS[state] : null);
+
+/** A row highlights its point and its links, and is highlighted with them. */
+function tie(line, key) {
+  line.dataset.point = key;
+  line.tabIndex = 0;
+  line.addEventListener("click", () => choose(key));
+  line.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") choose(key);
+  });
+  line.addEventListener("pointerenter", () => point(key));
+  line.addEventListener("pointerleave", () => point(null));
+  dressLine(line);
+}
+
+/** Keeps a table's rows highlighted as the points are. */
+const follow = (table) => watch((what) => {
+  if (what !== "curves") [...table.body.children].forEach(dressLine);
+});
+
+/** A row a workload, of points that have several. */
+function drawWorkloads() {
+  const rows = data.results.flatMap((result, number) =>
+    result.workloads.map(({ point: place, cells }) => ({ point: points[number][place], cells })));
+  if (!rows.length) return;
+  const section = byId("workloads");
+  section.hidden = false;
+  let wide = false;
+  const label = (row) => data.results[row.point.result].label;
+  const differs = (name) => new Set(rows.map((row) => row.point.value(name))).size > 1;
+  const places = ["series", "point", "repetition"].filter(differs);
+  const placed = places.map((name) => plain(name, (row) => row.point.value(name), { number: false }));
+  const ofWorkload = data.workload_columns.map((column, at) => ({
+    ...column,
+    number: column.role !== "label" || column.name === "nodes",
+    value: (row) => row.cells[at],
+    cell: (row) => shown(row.cells[at], column),
+    mood: (row) => moodOf(column.name, row.cells[at]),
+  }));
+  const tableColumns = () => [
+    ...(several ? [plain("result", label, { number: false })] : []),
+    ...placed,
+    ...ofWorkload.filter(({ usual }) => wide || usual),
+  ];
+  const table = new Table({ columns: tableColumns(), rows, dress: (line, row) => tie(line, row.point.key) });
+  follow(table);
+  const text = () => csv([
+    [...(several ? ["result"] : []), ...places, ...ofWorkload.map(({ name }) => name)],
+    ...rows.map((row) => [...(several ? [label(row)] : []), ...places.map((name) => row.point.value(name)), ...row.cells]),
+  ]);
+  const copying = element("button", { type: "button", click: () => copy(text(), copying) }, "copy as CSV");
+  section.append(element("div", { class: "controls" }, check("all columns", false, (on) => {
+    wide = on;
+    table.setColumns(tableColumns());
+  }), copying, element("button", { type: "button", click: () => save(text(), "workloads.csv", "text/csv") }, "save as CSV")), table.place);
+}
+
 function drawPoints() {
   const section = byId("points");
   let wide = false;
@@ -201,7 +261,7 @@ function drawPoints() {
       number: column.role !== "label" || column.name === "point" || column.name === "seed",
       value: (row) => (column.name === "seed" ? Number(row.value("seed")) : row.value(column.name)),
       cell: (row) => shown(row.value(column.name), column),
-      mood: (row) => (column.name === "status" ? { "not steady": "warn", deadlock: "bad", livelock: "bad", stuck: "bad" }[row.status] : null),
+      mood: (row) => moodOf(column.name, row.status),
     })),
   ];
   const nameOf = (row) => named(several ? data.results[row.result].label : "", row.series);
@@ -210,24 +270,8 @@ function drawPoints() {
     return allPoints.filter((row) => (series === "*" || nameOf(row) === series)
       && (words === "" || cells.some((cell) => String(cell(row)).toLowerCase().includes(words))));
   };
-  const table = new Table({
-    columns: tableColumns(),
-    rows: allPoints,
-    dress: (line, row) => {
-      line.dataset.point = row.key;
-      line.tabIndex = 0;
-      line.addEventListener("click", () => choose(row.key));
-      line.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") choose(row.key);
-      });
-      line.addEventListener("pointerenter", () => point(row.key));
-      line.addEventListener("pointerleave", () => point(null));
-      dressLine(line);
-    },
-  });
-  watch((what) => {
-    if (what !== "curves") [...table.body.children].forEach(dressLine);
-  });
+  const table = new Table({ columns: tableColumns(), rows: allPoints, dress: (line, row) => tie(line, row.key) });
+  follow(table);
   const names = [...new Set(allPoints.map(nameOf))];
   const search = element("input", {
     type: "search",
@@ -315,6 +359,7 @@ drawLinks();
 drawCurves();
 drawValues();
 drawRanks();
+drawWorkloads();
 drawPoints();
 drawScenario();
 drawProvenance();

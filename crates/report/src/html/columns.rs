@@ -1,9 +1,9 @@
-//! The table of points: what its columns are called, and its cells.
+//! The tables of points and of their workloads: what columns are called, and cells.
 
 use serde::Serialize;
 
 use crate::folder::keys_of;
-use crate::{Cell, Column as Declared, Label, Point, PointRow, Role};
+use crate::{Cell, Column as Declared, Label, Point, PointRow, Role, Row as _, WorkloadRow};
 
 /// The largest integer that a script's numbers hold without loss.
 const EXACT: i128 = 1 << 53;
@@ -57,27 +57,58 @@ impl Cells {
             .iter()
             .map(|points| points.iter().map(|point| cells(point, &keys)).collect())
             .collect();
-        let filled = |at: usize| {
-            let empty = |cell: &Cell| match cell {
-                Cell::Text(text) => text.is_empty(),
-                cell => *cell == Cell::Empty,
-            };
-            rows.iter().flatten().any(|row| !empty(&row[at]))
-        };
-        let kept: Vec<usize> = (0..columns.len()).filter(|&at| at == 0 || filled(at)).collect();
-        for row in rows.iter_mut().flatten() {
-            *row = kept.iter().map(|&at| row[at].clone()).collect();
-        }
-        Self { columns: kept.into_iter().map(|at| columns[at].clone()).collect(), rows }
+        let columns = keep_filled(columns, rows.iter_mut().flatten().collect());
+        Self { columns, rows }
     }
 }
 
-/// A point's cells; numbers that a script can't hold as texts.
-fn cells(Point { label, measured, .. }: &Point, keys: &[String]) -> Vec<Cell> {
-    let exact = |cell: Cell| match cell {
+/// A workload of a point.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Workload {
+    /// The number of its point's row.
+    point: usize,
+    cells: Vec<Cell>,
+}
+
+/// The workloads of each result's points, and the columns that have something in them.
+pub(super) fn workloads(results: &[&[Point]]) -> (Vec<Column>, Vec<Vec<Workload>>) {
+    let of_row = |row: &WorkloadRow| {
+        WorkloadRow::columns().iter().map(|column| exact((column.cell)(row))).collect()
+    };
+    let of_point = |(point, it): (usize, &Point)| {
+        it.workloads.iter().map(|row| Workload { point, cells: of_row(row) }).collect::<Vec<_>>()
+    };
+    let of_result = |points: &&[Point]| points.iter().enumerate().flat_map(of_point).collect();
+    let mut workloads: Vec<Vec<Workload>> = results.iter().map(of_result).collect();
+    let cells = workloads.iter_mut().flatten().map(|it| &mut it.cells).collect();
+    let columns = keep_filled(WorkloadRow::columns().iter().map(Column::from).collect(), cells);
+    (columns, workloads)
+}
+
+/// Leaves out the columns that have something in no row, but for the first, here and in the rows.
+fn keep_filled(columns: Vec<Column>, mut rows: Vec<&mut Vec<Cell>>) -> Vec<Column> {
+    let empty = |cell: &Cell| match cell {
+        Cell::Text(text) => text.is_empty(),
+        cell => *cell == Cell::Empty,
+    };
+    let filled = |at: usize| rows.iter().any(|row| !empty(&row[at]));
+    let kept: Vec<usize> = (0..columns.len()).filter(|&at| at == 0 || filled(at)).collect();
+    for row in &mut rows {
+        **row = kept.iter().map(|&at| row[at].clone()).collect();
+    }
+    kept.into_iter().map(|at| columns[at].clone()).collect()
+}
+
+/// Numbers that a script can't hold as texts.
+fn exact(cell: Cell) -> Cell {
+    match cell {
         Cell::Whole(whole) if whole.abs() > EXACT => Cell::Text(whole.to_string()),
         cell => cell,
-    };
+    }
+}
+
+/// A point's cells.
+fn cells(Point { label, measured, .. }: &Point, keys: &[String]) -> Vec<Cell> {
     let setting =
         |key: &String| label.setting(key).map_or(Cell::Empty, |value| Cell::Text(value.to_owned()));
     let of_label = Label::COLUMNS.iter().map(|column| (column.cell)(label));

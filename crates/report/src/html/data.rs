@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::columns::{Cells, Column};
+use super::columns::{Cells, Column, Workload, workloads};
 use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
 use super::series::SeriesLine;
@@ -18,6 +18,8 @@ pub(super) struct Data<'r> {
     title: &'r str,
     command: &'r str,
     columns: Vec<Column>,
+    /// Of the tables of workloads.
+    workload_columns: Vec<Column>,
     results: Vec<ResultData<'r>>,
     contrasts: &'r [Contrast],
 }
@@ -59,6 +61,7 @@ struct ResultData<'r> {
     series: Vec<SeriesLine>,
     /// Cells in the order of the page's columns.
     rows: Vec<Vec<Cell>>,
+    workloads: Vec<Workload>,
     curves: Vec<Curve>,
     links: Links,
     ranks: Vec<Ranks>,
@@ -72,20 +75,28 @@ impl<'r> Data<'r> {
             report.results.iter().map(|result| result.points.as_slice()).collect();
         let cells = Cells::of(&points);
         let count = report.results.len();
-        let results = report.results.iter().zip(cells.rows);
+        let (workload_columns, workloads) = workloads(&points);
+        let results = report.results.iter().zip(cells.rows).zip(workloads);
+        let result = |((result, rows), workloads)| ResultData::new(result, rows, workloads, count);
         Self {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: &report.title,
             command: &report.command,
             columns: cells.columns,
-            results: results.map(|(result, rows)| ResultData::new(result, rows, count)).collect(),
+            workload_columns,
+            results: results.map(result).collect(),
             contrasts: &report.contrasts,
         }
     }
 }
 
 impl<'r> ResultData<'r> {
-    fn new(result: &'r Reported, rows: Vec<Vec<Cell>>, results: usize) -> Self {
+    fn new(
+        result: &'r Reported,
+        rows: Vec<Vec<Cell>>,
+        workloads: Vec<Workload>,
+        results: usize,
+    ) -> Self {
         let curves = curves(&result.points);
         let torus = result.torus.as_ref();
         Self {
@@ -97,6 +108,7 @@ impl<'r> ResultData<'r> {
             deadlocks: &result.deadlocks,
             series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
             rows,
+            workloads,
             links: Budget::of(results).links(&result.points, torus),
             ranks: Ranks::of(&result.points),
             curves,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{ChannelRow, Label, PointRow, Status};
+use crate::{ChannelRow, Label, PointRow, Status, WorkloadRow};
 use flitlab_base::units::Picoseconds;
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
@@ -86,6 +86,35 @@ fn the_data_has_points_curves_and_links() {
     let links = &result["links"];
     assert_eq!((&links["of"], &links["points"][0]["row"]), (&1.into(), &0.into()));
     assert_eq!(links["points"][0]["loads"][0][5], 500);
+}
+
+#[test]
+fn the_data_has_the_workloads_of_points_with_the_columns_that_one_of_them_has() {
+    let mut report = report(&["a", "b"]);
+    assert_eq!(data(&page(&report))["results"][0]["workloads"], serde_json::json!([]));
+    let workload =
+        |name: &str, measured| WorkloadRow { name: name.into(), kind: "exchange".into(), measured };
+    let row = PointRow {
+        status: Status::Completed,
+        nodes: Some(16),
+        completion_time: Some(Picoseconds(2_000_000)),
+        ..PointRow::default()
+    };
+    report.results[1].points[1].workloads =
+        vec![workload(HOSTILE, row), workload("late", PointRow::default())];
+    let data = data(&page(&report));
+    let columns = data["workload_columns"].as_array().unwrap();
+    let named: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
+    assert_eq!(named, ["workload", "kind", "status", "completion_time_us", "nodes"]);
+    assert!(columns.iter().all(|column| column["usual"] == true));
+    assert_eq!(data["results"][0]["workloads"], serde_json::json!([]));
+    assert_eq!(
+        data["results"][1]["workloads"],
+        serde_json::json!([
+            { "point": 1, "cells": [HOSTILE, "exchange", "completed", 2, 16] },
+            { "point": 1, "cells": ["late", "exchange", "steady", null, null] },
+        ])
+    );
 }
 
 #[test]

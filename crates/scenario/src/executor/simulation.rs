@@ -427,6 +427,7 @@ impl Simulation {
             channels,
             latencies,
             windows,
+            workloads: Vec::new(),
             explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),

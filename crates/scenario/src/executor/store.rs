@@ -22,7 +22,7 @@ use super::claims::{Claim, Claims};
 use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
-use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, Row};
+use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, Row, WorkloadRow};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -43,18 +43,21 @@ struct Head<'f> {
     point: Cow<'f, PointRow>,
     warnings: Cow<'f, [String]>,
     deadlock: Cow<'f, Option<DeadlockText>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    workloads: Cow<'f, [WorkloadRow]>,
 }
 
 /// A finding as it is read back: values are rounded as the result files have them, so that it makes
 /// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
-    let Head { point, warnings, deadlock } = serde_json::from_str(parts.next()?).ok()?;
+    let Head { point, warnings, deadlock, workloads } = serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
         channels: Row::of_text(parts.next()?)?,
         latencies: Row::of_text(parts.next()?)?,
         windows: Row::of_text(parts.next()?)?,
+        workloads: workloads.into_owned(),
         explained: Explained {
             ranks: Row::of_text(parts.next()?)?,
             activity: Row::of_text(parts.next()?)?,
@@ -73,6 +76,7 @@ fn text(found: &PointResult) -> String {
         point: Cow::Borrowed(&found.measured),
         warnings: Cow::Borrowed(&found.warnings),
         deadlock: Cow::Borrowed(&found.deadlock),
+        workloads: Cow::Borrowed(&found.workloads),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
     let Explained { ranks, activity, path, .. } = &found.explained;

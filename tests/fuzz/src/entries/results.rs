@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use flitlab::report::{
     ChannelRow, Label, Labels, LatencyRow, PointResult, PointRow, Row, RowWriter, Sustained,
-    WindowRow, read,
+    WindowRow, WorkloadRow, read,
 };
 use flitlab::scenario::{Document, Identity, Scenario};
 use flitlab::sweep::{Simulation, Store};
@@ -13,7 +13,8 @@ use sha2::{Digest, Sha256};
 
 use super::files::Folder;
 
-/// A `points.csv`, `channels.csv`, `latencies.csv`, `windows.csv` or `saturation.csv`.
+/// A `points.csv`, `channels.csv`, `latencies.csv`, `windows.csv`, `workloads.csv` or
+/// `saturation.csv`.
 pub fn points(bytes: &[u8]) {
     let folder = Folder::of_this_thread();
     folder.write("rows.csv", bytes);
@@ -22,6 +23,7 @@ pub fn points(bytes: &[u8]) {
     rows::<ChannelRow>(&folder, &Labels::Place);
     rows::<LatencyRow>(&folder, &Labels::Place);
     rows::<WindowRow>(&folder, &Labels::Place);
+    rows::<WorkloadRow>(&folder, &Labels::Place);
 }
 
 /// Rows that are read are written and read as the same: texts lose line breaks and numbers decimals
@@ -87,7 +89,7 @@ pub fn stored(bytes: &[u8]) {
     }
     let found = Store::look_up(folder.root(), &kept.identity).expect("a file that can be read");
     let Some(point) = found else { return };
-    let PointResult { measured, channels, latencies, windows, .. } = point;
+    let PointResult { measured, channels, latencies, windows, workloads, .. } = point;
     let json = |row| {
         let text = serde_json::to_string(row).expect("rows are plain data");
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -97,6 +99,7 @@ pub fn stored(bytes: &[u8]) {
     csv(&channels);
     csv(&latencies);
     csv(&windows);
+    csv(&workloads);
 }
 
 fn csv<R: Row + Debug + PartialEq>(rows: &[R]) {

@@ -38,6 +38,23 @@ fn a_point_is_found_as_it_was_kept() {
 }
 
 #[test]
+fn a_point_is_found_with_its_workloads_whatever_they_are_called() {
+    let folder = folder("store-workloads");
+    let store = Store::open(&folder).unwrap();
+    let (identity, mut outcome) = ping("");
+    let workload = |name: &str, nodes| WorkloadRow {
+        name: name.into(),
+        kind: "exchange".into(),
+        measured: PointRow { nodes: Some(nodes), ..PointRow::default() },
+    };
+    outcome.workloads = vec![workload("first", 6), workload("of two\n\nparts, \"b\"", 2)];
+    let kept = store.keep(&identity, &outcome).unwrap();
+    assert_eq!(kept.workloads, outcome.workloads);
+    assert_eq!(store.find(&identity).unwrap(), Some(kept));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn a_store_is_open_once_at_a_time() {
     let folder = folder("store-lock");
     let store = Store::open(&folder).unwrap();

@@ -1,0 +1,59 @@
+//! One workload of a point that has several, as a row of `workloads.csv`.
+
+use std::sync::LazyLock;
+
+use super::PointRow;
+use super::table::{Column, Holds, Text, column, row};
+
+/// What was measured of one workload of a point, whose network it shares with others.
+///
+/// The row of the point, in `points.csv`, is of all its workloads together. This one has the same
+/// columns for one of them, as far as they can be told of one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkloadRow {
+    /// The workload's name in the scenario.
+    pub name: String,
+    /// The workload's kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`, or
+    /// one that another crate adds.
+    pub kind: String,
+    /// What is known of this workload; what is not is absent. The number of events is never
+    /// written, since a grant is one of the network.
+    pub measured: PointRow,
+}
+
+impl Holds<PointRow> for WorkloadRow {
+    fn held(&self) -> &PointRow {
+        &self.measured
+    }
+
+    fn held_mut(&mut self) -> &mut PointRow {
+        &mut self.measured
+    }
+}
+
+static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
+    let own: [Column<WorkloadRow>; 2] = [
+        column!(
+            "The workload's name in the scenario.",
+            row => row.name, row.name;
+            Text<String>, "workload", "workload", Label, usual
+        ),
+        column!(
+            "Its kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`, or one \
+             that another crate adds.",
+            row => row.kind, row.kind;
+            Text<String>, "kind", "kind", Label, usual
+        ),
+    ];
+    // Of the columns that every row has a value in, a workload has its state alone.
+    let known = |column: &Column<WorkloadRow>| !column.given || column.name == "status";
+    let measured = PointRow::columns_in().into_iter().filter(known);
+    // Every point of a network has the same number of nodes, and each workload its own.
+    let shown = |column: Column<WorkloadRow>| Column {
+        usual: column.usual || column.name == "nodes",
+        ..column
+    };
+    own.into_iter().chain(measured.map(shown)).collect()
+});
+
+row!(WorkloadRow, &COLUMNS);

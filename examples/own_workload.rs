@@ -13,7 +13,7 @@ use flitlab::memory::Shortage;
 use flitlab::package;
 use flitlab::registry::{Registry, Row};
 use flitlab::scenario::workload::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
 };
 use flitlab::scenario::{Checks, Document, Scenario};
 use flitlab::sweep::{SetupError, Simulation};
@@ -108,11 +108,11 @@ struct BoundBursts {
 }
 
 impl BoundWorkload for BoundBursts {
-    fn workload(&self, simulation: &Simulation) -> Box<dyn Workload> {
-        let sent = vec![0; simulation.fabric().terminals() as usize];
+    fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
+        let sent = vec![0; share.fabric().terminals() as usize];
         Box::new(Sending {
             bursts: self.bursts.clone(),
-            pattern: simulation.pattern().clone(),
+            pattern: share.pattern().clone(),
             sent,
         })
     }

@@ -98,6 +98,7 @@ fn spec(schedule: Schedule, host: HostParameters) -> ApplicationSpec {
         ranks_per_node: 1,
         host,
         carrier: Carrier::Flits,
+        nodes: None,
     }
 }
 

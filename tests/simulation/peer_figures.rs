@@ -4,7 +4,8 @@
 
 use flitlab::engine::{Arbitration, Engine, Parameters};
 use flitlab::measure::{
-    Collector, Ending, LoadMeasurement, Offered, Settings, Watch, ZeroLoad, forecast, measure_load,
+    Collector, Ending, LoadMeasurement, Offered, Settings, Stream, Watch, ZeroLoad, forecast,
+    measure_load,
 };
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
@@ -51,7 +52,10 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let flits_of = |bytes| parameters.message_flits(bytes);
     let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
-    let forecast = forecast(&fabric, &routes, &parameters, &pattern, 240, Access::Write);
+    let senders: Vec<u32> = fabric.live_terminals().collect();
+    let stream =
+        Stream { pattern: &pattern, senders: &senders, bytes: 240, access: Access::Write, weight: 1.0 };
+    let forecast = forecast(&fabric, &routes, &parameters, &[stream], 64);
     let flits = traffic.rates.flits * 64.0 / 1_000.0;
     let offered = Offered {
         flits,
@@ -65,7 +69,6 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         }),
         bound: None,
     };
-    let senders: Vec<u32> = fabric.live_terminals().collect();
     let workload = Box::new(traffic);
     let mut engine = Engine::new(1, &fabric, &routes, &parameters, workload, Collector::new(64));
     let settings = Settings::default();

@@ -25,3 +25,15 @@ pub struct TrafficClass {
     /// channels they take, from 0. Each set has as many as the routes need.
     pub service: u8,
 }
+
+impl TrafficClass {
+    /// Whether packets are adaptive where routing is, by whether their message is data, which
+    /// nobody answers.
+    pub fn is_adaptive(self, is_data: bool) -> bool {
+        match self.packets {
+            PacketKind::Usual => is_data,
+            PacketKind::Adaptive => true,
+            PacketKind::Deterministic => false,
+        }
+    }
+}

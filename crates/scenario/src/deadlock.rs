@@ -1,9 +1,9 @@
 //! Whether packets of a scenario can wait for each other for ever, and what to type where they can.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RoutingSpec, Scenario};
-use flitlab_engine::{Parameters, Switching};
+use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching};
 use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
 
 /// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
@@ -150,26 +150,30 @@ impl Scenario {
 
     /// Whether packets that share a ring's virtual channels may have several sizes.
     fn mixes_sizes(&self) -> bool {
-        // Requests and responses have virtual channels of their own on Angara, and share them
-        // elsewhere.
-        let together = self.network.routing.is_of_any_fabric();
         let flits = |bytes: u64| {
             let (full, rest) = self.parameters.packets(bytes);
             let rest = rest.map(|rest| self.parameters.packet_flits(rest));
             (full > 0).then(|| self.parameters.maximum_packet()).into_iter().chain(rest)
         };
-        let (mut requests, mut responses) = (BTreeSet::new(), BTreeSet::new());
+        // By the virtual channel of the rings.
+        let mut sizes: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
         self.workload.for_each_size(&mut |class, bytes, access| {
             let (request, response) = access.payloads(bytes);
             let is_data = response.is_none();
-            let on_response_channel = is_data && class.on_response_channel;
-            let own = if on_response_channel { &mut responses } else { &mut requests };
-            own.extend(flits(request));
-            responses.extend(response.into_iter().flat_map(flits));
+            let channel = |on_response_channel| match &self.network.routing {
+                // Requests and responses have virtual channels of their own on Angara, and share
+                // them elsewhere.
+                routing if routing.is_of_any_fabric() => REQUEST_CHANNEL,
+                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data) => rules.channels.escape,
+                _ if on_response_channel => RESPONSE_CHANNEL,
+                _ => REQUEST_CHANNEL,
+            };
+            let own = channel(is_data && class.on_response_channel);
+            sizes.entry(own).or_default().extend(flits(request));
+            if let Some(response) = response {
+                sizes.entry(channel(true)).or_default().extend(flits(response));
+            }
         });
-        if together {
-            return requests.union(&responses).count() > 1;
-        }
-        requests.len() > 1 || responses.len() > 1
+        sizes.values().any(|sizes| sizes.len() > 1)
     }
 }

@@ -215,6 +215,7 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             ("application.", APPLICATION.into()),
             ("collective.", COLLECTIVE.into()),
             ("remote_memory.", REMOTE_MEMORY.into()),
+            ("workloads.", WORKLOADS.into()),
         ];
         if let Some((_, text)) = workloads.iter().find(|(table, _)| key.path.starts_with(table)) {
             let mut document = document(text);
@@ -251,6 +252,9 @@ const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 2]\n[collective]\no
 
 const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[remote_memory]\noperation = \"put\"\nmessage = \"64 B\"\n\
                              pattern = \"neighbor\"\n";
+
+const WORKLOADS: &str = "[topology.torus]\ndimensions = [4, 2]\n[routing.adaptive]\n\
+                         [workloads.NAME.traffic]\npattern = \"uniform\"\nload = 0.1\n";
 
 #[test]
 fn the_reference_is_toml_and_its_lines_are_short() {
@@ -291,6 +295,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             if key.path.starts_with("remote_memory.") {
                 text = REMOTE_MEMORY.into();
             }
+            if key.path.starts_with("workloads.") {
+                text = WORKLOADS.into();
+            }
             let mut document = document(&text);
             let inner = match variant.name {
                 "matrix" => "list = [[0, 1, 2.5]]".into(),
@@ -313,6 +320,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),
                 "a barrier carries no payload".into(),
+                "adaptive packets are injected on the adaptive channel".into(),
             ];
             let found = Scenario::read(&document).err();
             for mistake in found.iter().flat_map(Diagnostics::iter) {

@@ -13,13 +13,15 @@ use super::progress::Bar;
 use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
-use flitlab::engine::{Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
+use flitlab::engine::{PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::routing::Freedom;
 use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep};
+use flitlab::scenario::workload::{Facts, Share};
 use flitlab::sweep::Simulation;
 use flitlab::topology::CableClass;
-use flitlab::units::{bytes_text, time_text};
+use flitlab::traffic::LoadRates;
+use flitlab::units::{Picoseconds, bytes_text, counted, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
@@ -208,21 +210,56 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         let (fraction, payload) = (load.fraction, load.payload / 1e9);
         line("offered", format!("load {fraction:.4}, {payload:.3} GB/s of payload a sending node"));
     }
-    let facts = simulation.facts();
-    facts.lines.into_iter().for_each(|(name, value)| line(name, value));
+    let several = scenario.workload.are_several();
+    let shares = simulation.shares().map(|share| (share, share.member().workload.facts(share)));
+    let shares: Vec<(Share<'_>, Facts)> = shares.collect();
+    for (share, facts) in &shares {
+        if several {
+            line(&share.member().name, workload(*share, scenario));
+        }
+        facts.lines.iter().for_each(|(name, value)| line(name, value.clone()));
+    }
+    let (_, facts) = &shares[0];
     match (&expectation.completion_bound_ns, &expectation.bottleneck, facts.without_bound) {
         _ if !scenario.workload.is_finite() => {
             line("throughput bound", throughput_bound(simulation, expectation));
         }
+        _ if several => {}
         (Some(bound), Some(bottleneck), _) => {
             line("completion time", format!("at least {:.3} us, by {bottleneck}", bound / 1e3));
         }
         (_, _, Some(reason)) => line("completion time", format!("no bound computed: {reason}")),
         _ => {}
     }
-    let silent = simulation.pattern().silent().count();
-    if let (1.., Some(reason)) = (silent, facts.silent) {
+    let silent = expectation.nodes - simulation.senders().len();
+    let reason = if several { Some("no workload has them send") } else { facts.silent };
+    if let (1.., Some(reason)) = (silent, reason) {
         line("silent nodes", format!("{silent}: {reason}"));
+    }
+    text
+}
+
+/// One of several workloads: its kind, its nodes, when it begins, and how its packets travel.
+fn workload(share: Share<'_>, scenario: &Scenario) -> String {
+    let member = share.member();
+    let class = scenario.parameters.class(share.class());
+    let mut text = format!("{}, {} send", member.kind, counted(member.senders.len(), "node"));
+    if let Some(LoadRates { fraction, payload, .. }) = share.load() {
+        text += &format!(" load {fraction:.4}, {:.3} GB/s of payload each", payload / 1e9);
+    }
+    if member.start > Picoseconds::ZERO {
+        text += &format!("; from {} on", time_text(member.start));
+    }
+    text += match class.packets {
+        PacketKind::Usual => "",
+        PacketKind::Adaptive => "; all packets adaptive",
+        PacketKind::Deterministic => "; all packets deterministic",
+    };
+    if class.on_response_channel {
+        text += "; on the response channel";
+    }
+    if class.service > 0 {
+        text += &format!("; virtual channels of service {}", class.service);
     }
     text
 }

@@ -7,10 +7,10 @@ use flitlab::document::{Reader, size};
 use flitlab::memory::Shortage;
 use flitlab::registry::Row;
 use flitlab::scenario::workload::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
 };
 use flitlab::scenario::{Checks, Scenario};
-use flitlab::sweep::{SetupError, Simulation};
+use flitlab::sweep::SetupError;
 use flitlab::traffic::{Access, Message, MessageKind, Pattern, Script, Workload};
 use flitlab::units::{Bytes, Picoseconds};
 
@@ -79,7 +79,7 @@ impl WorkloadSpec for Pass {
 struct BoundPass(Script);
 
 impl BoundWorkload for BoundPass {
-    fn workload(&self, _: &Simulation) -> Box<dyn Workload> {
+    fn workload(&self, _: Share<'_>) -> Box<dyn Workload> {
         Box::new(self.0.clone())
     }
 }

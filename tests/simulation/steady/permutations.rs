@@ -50,7 +50,7 @@ fn meets_once(text: &str, seed: &str) -> bool {
     let routes = simulation.scenario().network.routes().unwrap();
     let mut flows: Vec<Vec<u32>> = Vec::new();
     for source in simulation.senders() {
-        simulation.pattern().for_each_share(source, |destination, _| {
+        simulation.shares().next().unwrap().pattern().for_each_share(source, |destination, _| {
             let mut way = Vec::new();
             routes.for_each_channel(simulation.fabric(), source, destination, |it| way.push(it));
             flows.push(way);

@@ -17,7 +17,7 @@ use flitlab_fabric::{Torus, sizes_text};
 use flitlab_report::figure::{Figure, ratio_figure};
 use flitlab_routing::angara::Reading;
 use flitlab_scenario::executor::Simulation;
-use flitlab_scenario::{Document, Scenario};
+use flitlab_scenario::{Document, Scenario, Workloads};
 use flitlab_workload::application::{Operation, Schedule, ScheduleBuilder, Until};
 use flitlab_workload::traffic::{ApplicationSpec, Carrier, HostParameters, Placement};
 
@@ -212,13 +212,15 @@ fn completion(job: &Job, extent: Extent<'_>) -> Option<f64> {
 fn simulate(job: &Job, document: &Document) -> Option<Picoseconds> {
     let mut scenario = Scenario::read(document).expect("a right scenario");
     if let Rule::Messages(partners) = job.definition.rule {
-        scenario.workload = Arc::new(ApplicationSpec {
+        let application = ApplicationSpec {
             schedule: Arc::new(all_to_all(job.nodes, partners)),
             placement: Placement::Linear,
             ranks_per_node: 1,
             host: HostParameters::default(),
             carrier: Carrier::Flits,
-        });
+            nodes: None,
+        };
+        scenario.workload = Workloads::one("application", Arc::new(application));
     }
     let simulation = Simulation::new(&scenario).expect("a part of Desmos can be routed");
     simulation.run(&mut |_| {}).found.measured.completion_time

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::workload::LARGEST_MESSAGE;
+use crate::workload::Given;
 use flitlab_base::document::{
     Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
     rate, read_other, row_with_keys, size, time, with_keys,
@@ -20,24 +21,32 @@ use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters
 
 pub(crate) fn read(
     reader: &mut Reader<'_>,
-    places: Option<Places<'_>>,
-    registry: &Registry,
-    parameters: &flitlab_engine::Parameters,
+    given: &mut Given<'_>,
 ) -> Option<ApplicationSpec> {
-    let schedule = schedule(reader, registry);
-    let placement = placement(reader, places);
+    let schedule = schedule(reader, given.registry);
+    let placement = placement(reader, given.places);
     let mut ranks_per_node = 1;
     let doc = "The most ranks of a node; ranks of one node talk through its memory.";
     reader.set("ranks_per_node", &Whole { range: 1..=65536 }, &mut ranks_per_node, doc);
-    let host = host(reader, parameters);
+    let host = host(reader, given.parameters);
     let carrier = carrier(reader);
+    let nodes = match &placement {
+        Some(Placement::Given(_)) => None,
+        _ => given.nodes.take().map(sorted),
+    };
     Some(ApplicationSpec {
         schedule: schedule?,
         placement: placement?,
         ranks_per_node,
         host: host?,
         carrier: carrier?,
+        nodes,
     })
+}
+
+fn sorted(mut nodes: Vec<u32>) -> Arc<[u32]> {
+    nodes.sort_unstable();
+    nodes.into()
 }
 
 /// The schedule, from a file or made in.

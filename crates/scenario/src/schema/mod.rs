@@ -70,6 +70,9 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let places = spec.map(TopologySpec::places);
     let mut given = Given { places, registry, parameters: &mut parameters, nodes: None };
     let workload = workload::read(reader, &mut given, purpose);
+    if let Some(workloads) = &workload {
+        parameters.classes = workloads.classes();
+    }
     let measure = measure::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");

@@ -40,7 +40,7 @@ pub(super) const APPLICATION: Row<WorkloadKind> = Row::new(
 );
 
 fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn WorkloadSpec>> {
-    let spec = application::read(reader, given.places, given.registry, given.parameters)?;
+    let spec = application::read(reader, given)?;
     Some(Arc::new(spec))
 }
 
@@ -54,7 +54,7 @@ impl WorkloadSpec for ApplicationSpec {
         }
         let keys = ["application.placement", "application.ranks_per_node", "application.file"];
         if let Some(fabric) = checked.fabric.filter(|_| checks.sound(&keys)) {
-            let live: Vec<u32> = fabric.live_terminals().collect();
+            let live = self.nodes_of(fabric);
             let (ranks, each) = (self.schedule.ranks(), self.ranks_per_node);
             if let Err(error) = self.placement.nodes(ranks, each, &live, checked.seed) {
                 let more = u64::from(ranks).div_ceil(live.len().max(1) as u64);
@@ -121,7 +121,7 @@ struct BoundApplication {
 /// The nodes of an application's ranks, and what they send each other.
 fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupError> {
     let (fabric, seed) = (&scenario.network.fabric, scenario.seed);
-    let live: Vec<u32> = fabric.live_terminals().collect();
+    let live = spec.nodes_of(fabric);
     let ranks = spec.schedule.ranks();
     let places = spec.placement.nodes(ranks, spec.ranks_per_node, &live, seed);
     let places = places.map_err(|error| SetupError::Workload(error.to_string()))?;

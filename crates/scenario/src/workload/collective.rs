@@ -70,7 +70,10 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
     let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
     let unit = unit(reader)?;
     let nodes = |list: Option<Vec<Listed<u32>>>| list.map(Listed::values).unwrap_or_default();
-    let (roots, members) = (nodes(roots), nodes(members));
+    let (roots, mut members) = (nodes(roots), nodes(members));
+    if members.is_empty() {
+        members = given.nodes.take().unwrap_or_default();
+    }
     let (kind, message) = (kind?, message?);
     given.parameters.collective = unit;
     let spec = CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load: None };

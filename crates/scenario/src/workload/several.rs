@@ -42,6 +42,12 @@ pub struct Member {
 }
 
 impl Member {
+    /// A workload with a table of its own.
+    fn alone(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
+        let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
+        Self { name: kind.into(), kind, start, class, spec, path: String::new() }
+    }
+
     /// Returns the seed of a workload: that of the scenario, and of several each one's own, so that
     /// they draw other numbers, which do not depend on what runs beside them.
     fn seed(&self, seed: u64) -> u64 {
@@ -61,9 +67,21 @@ pub struct Workloads {
 }
 
 impl Workloads {
+    /// One workload, of this kind.
+    pub fn one(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
+        Self { members: vec![Member::alone(kind, spec)] }
+    }
+
     /// Returns the workloads, by class of their messages; at least one.
     pub fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// Returns the classes of their messages; none if there is one workload, whose class is the
+    /// default.
+    pub fn classes(&self) -> Vec<TrafficClass> {
+        let several = self.members.iter().filter(|_| self.are_several());
+        several.map(|member| member.class).collect()
     }
 
     /// Whether there are several, which have names.
@@ -272,11 +290,6 @@ pub(crate) fn read(
 ) -> Option<Workloads> {
     let kinds: Vec<Registered<WorkloadKind>> = given.registry.rows().collect();
     let present = present_kinds(reader, &kinds);
-    let with_own_table = |(kind, spec): (&'static str, _)| {
-        let (name, path) = (kind.to_owned(), String::new());
-        let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
-        Member { name, kind, start, class, spec, path }
-    };
     if let (Some(first), Some(place)) = (present.first(), reader.place(SEVERAL)) {
         let message = format!("a scenario has [{SEVERAL}], or a workload of its own: [{first}]");
         let help = format!("move [{first}] into a table of [{SEVERAL}]: [{SEVERAL}.NAME.{first}]");
@@ -288,7 +301,7 @@ pub(crate) fn read(
                such as [workloads.NAME.traffic] with the keys of [traffic].";
     let members = reader.named_tables(SEVERAL, doc, |reader, name| member(reader, name, given));
     if !has_several {
-        let members: Vec<_> = alone.into_iter().map(with_own_table).collect();
+        let members: Vec<_> = alone.into_iter().map(|(kind, spec)| Member::alone(kind, spec)).collect();
         return (!members.is_empty()).then_some(Workloads { members });
     }
     if let (true, Some(place)) = (members.len() > MAX_WORKLOADS, reader.place(SEVERAL)) {
@@ -383,8 +396,8 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
         found = read_kind(reader, given, kind).map(|spec| (kind.name, spec)).or(found);
     }
     if let (Some(_), Some((kind, _))) = (given.nodes.take(), &found) {
-        let message = format!("[{kind}] has no pattern that could be one of some nodes only");
-        let help = format!("leave `nodes` out; [{path}.{kind}] may say which nodes take part");
+        let message = format!("[{path}.{kind}] says itself which nodes take part");
+        let help = "leave `nodes` out";
         if let Some(place) = reader.place("nodes") {
             reader.problems.push(Diagnostic::new(&place, message).help(help));
         }

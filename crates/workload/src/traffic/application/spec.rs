@@ -6,6 +6,7 @@ use super::placement::Placement;
 use crate::application::loggops::LogGops;
 use crate::application::{Action, Schedule};
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
+use flitlab_fabric::Fabric;
 
 /// The side that answers whether a large message may come, and then sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +68,20 @@ pub struct ApplicationSpec {
     pub host: HostParameters,
     /// The network between nodes.
     pub carrier: Carrier,
+    /// The nodes on which ranks are placed, ascending; all if there is no list. A placement that
+    /// is given names its nodes itself.
+    pub nodes: Option<Arc<[u32]>>,
 }
 
 impl ApplicationSpec {
+    /// The live nodes of a fabric on which ranks are placed, ascending.
+    pub fn nodes_of(&self, fabric: &Fabric) -> Vec<u32> {
+        let among = |node: &u32| {
+            self.nodes.as_ref().is_none_or(|nodes| nodes.binary_search(node).is_ok())
+        };
+        fabric.live_terminals().filter(among).collect()
+    }
+
     /// The messages between nodes: source, destination and payload in bytes. `places` are the
     /// terminals of the ranks.
     pub fn messages(&self, places: &[u32]) -> Vec<(u32, u32, u64)> {

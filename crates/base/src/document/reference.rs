@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use super::tables::NAME;
 use super::{Presence, nearest};
 
 /// A table's beginning or a key.
@@ -148,17 +149,20 @@ impl Reference {
 
     /// The tables and keys of this name elsewhere, as people write them.
     pub(crate) fn homes(&self, name: &str) -> Vec<String> {
-        let last = |path: &str| path.rsplit('.').next() == Some(name);
-        let (mut homes, mut inner): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let last = |path: &str| last_of(path) == name;
+        let (mut homes, mut inner, mut named) = (Vec::new(), Vec::new(), Vec::new());
         for item in &self.items {
             match item {
                 Item::Section { path, .. } if last(path) => homes.push(format!("[{path}]")),
                 Item::Key(key) if last(&key.path) => {
                     let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
-                    homes.push(match table {
-                        "" => format!("`{name}` before the first [table]"),
-                        table => format!("`{name}` in [{table}]"),
-                    });
+                    match table {
+                        "" => homes.push(format!("`{name}` before the first [table]")),
+                        table if last_of(table) == NAME => {
+                            named.push(format!("`{name}` in [{table}]"));
+                        }
+                        table => homes.push(format!("`{name}` in [{table}]")),
+                    }
                 }
                 Item::Key(key) => {
                     let has = |variant: &&VariantDoc| {
@@ -173,8 +177,14 @@ impl Reference {
         }
         // Both workloads have patterns.
         inner.dedup();
-        if homes.is_empty() { inner } else { homes }
+        // Tables that users name have few keys, and these are seldom meant.
+        [homes, inner, named].into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
+}
+
+/// The last part of a path.
+fn last_of(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 impl fmt::Display for Reference {

@@ -2,6 +2,9 @@
 
 use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value, join};
 
+/// The name of all [named tables](Reader::named_tables) in the reference.
+pub(super) const NAME: &str = "NAME";
+
 impl<'d> Reader<'d> {
     /// Reads a table that may be absent, with all its keys at their defaults.
     pub fn table<T>(
@@ -53,7 +56,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Tables with names that the user gives them, in the order in which they are written; none by
-    /// default. `read` also gets the name. In the reference all stand as one, of the name `NAME`.
+    /// default. `read` also gets the name. In the reference they stand as one, of the name `NAME`.
     ///
     /// A name has letters, digits, `-` and `_` only, so that it can be part of a key's path and of
     /// a file's name.
@@ -66,10 +69,10 @@ impl<'d> Reader<'d> {
         let node = self.find(key, &Presence::Optional, "");
         let path = self.path(key);
         if self.is_documenting() {
-            let path = join(&path, "NAME");
+            let path = join(&path, NAME);
             self.items.push(Item::Section { path: path.clone(), doc });
             let scope = Scope::new(path, String::new(), None, None);
-            self.within(scope, |reader| read(reader, "NAME"));
+            self.within(scope, |reader| read(reader, NAME));
             return Vec::new();
         }
         let Some(node) = node else { return Vec::new() };

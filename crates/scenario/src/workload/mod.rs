@@ -364,6 +364,9 @@ fn read_one(
             found.push((kind.name, spec));
         }
     }
+    if !goes_together {
+        found.truncate(1);
+    }
     // Messages of one instant are created in this order.
     found.reverse();
     found

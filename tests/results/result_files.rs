@@ -78,7 +78,9 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
     points.extend(with_details(sweep("b", 0.7, 600.0, 0.25)).points);
     for (number, point) in points.iter_mut().enumerate() {
         point.label.repetition = u32::try_from(number % 2).unwrap();
-        point.label.settings = vec![("router.buffer".into(), format!("{number} flits"))];
+        // The second key is the table of a workload that another crate adds.
+        let keys = [("router.buffer", format!("{number} flits")), ("pass", "{ a = 1 }".into())];
+        point.label.settings = keys.map(|(key, value)| (key.into(), value)).into();
         point.channels =
             vec![ChannelRow { channel: format!("channel {number}"), ..ChannelRow::default() }];
     }
@@ -86,16 +88,16 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
     let found = Sustained { sustained_load: 0.625, lowest_load_not_sustained: None };
     let saturation = vec![SustainedLoad { label: points[0].label.clone(), found }];
     let keys = keys_of(points.iter().map(|point| &point.label));
-    assert_eq!(keys, ["router.buffer"]);
+    assert_eq!(keys, ["router.buffer", "pass"]);
     let mut rows = ResultFolder::begin(&folder.0, keys).unwrap();
     // In the order in which threads come to an end.
     points.iter().rev().for_each(|point| rows.add(point).unwrap());
     rows.finish(&points, &saturation).unwrap();
 
     let text = fs::read_to_string(folder.file("points.csv")).unwrap();
-    let header = "series,figure,point,repetition,seed,router.buffer,status,offered_load,";
+    let header = "series,figure,point,repetition,seed,router.buffer,pass,status,offered_load,";
     assert!(text.starts_with(header), "{text}");
-    assert!(text.contains("\na,,0,0,1,0 flits,steady,0.25,"), "{text}");
+    assert!(text.contains("\na,,0,0,1,0 flits,{ a = 1 },steady,0.25,"), "{text}");
     let mut found = ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap();
     // Windows and shares are rounded like loads.
     for (found, point) in found.points.iter_mut().zip(&points) {

@@ -14,7 +14,7 @@ use serde::{Deserialize as _, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::ReportError;
-use super::label::{Label, Labels};
+use super::label::{Label, Labels, is_setting};
 use super::table::{Cell, Column};
 use flitlab_base::FileError;
 
@@ -176,11 +176,17 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
         return Err(ReportError::Columns { path: path.into(), missing });
     }
     let (of_label, of_row) = (columns::<Label>(&header), columns::<R>(&header));
+    // A key without a dot is a table, maybe of another crate: its column is known by its place.
+    let first = of_row.iter().position(Option::is_some).unwrap_or(of_row.len());
+    let keys = header.iter().zip(&of_label).enumerate().map(|(at, (name, of_label))| {
+        name.contains('.') || (at < first && of_label.is_none() && is_setting(name))
+    });
+    let keys: Vec<bool> = keys.collect();
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| line_error(path, &error))?;
         let read = row::<Label>(&record, &of_label).and_then(|mut label| {
-            label.read_settings(&header, &record);
+            label.read_settings(&keys, &header, &record);
             Ok((label, row::<R>(&record, &of_row)?))
         });
         rows.push(read.map_err(|(column, problem)| ReportError::Line {

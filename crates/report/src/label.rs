@@ -24,31 +24,19 @@ table! {
         ..
         /// The keys that the sweep gives values, and the point's, as text. Each has a column of its
         /// own in points.csv, which is called like the key: `traffic.pattern`, `routing`. No other
-        /// column has a dot in its name.
+        /// column has a dot in its name, and none stands between those of the label and the row.
         settings: Vec<(String, String)>,
     }
 }
 
-/// The tables of a scenario that a sweep can give values as a whole.
-const TABLES: [&str; 12] = [
-    "topology",
-    "routing",
-    "router",
-    "link",
-    "adapter",
-    "traffic",
-    "exchange",
-    "application",
-    "collective",
-    "remote_memory",
-    "measure",
-    "interruption",
-];
+/// The keys of a scenario that lie in no table.
+const WITHOUT_TABLE: [&str; 3] = ["name", "title", "seed"];
 
 /// Whether a key of a sweep's grid has a column of its own, called like it: one within a table, or
-/// a whole table. The seed is in a column anyhow, and what results are called changes nothing.
+/// a whole table, which may be one that another crate adds. The seed is in a column anyhow, and
+/// what results are called changes nothing.
 pub fn is_setting(key: &str) -> bool {
-    key.contains('.') || TABLES.contains(&key)
+    !WITHOUT_TABLE.contains(&key)
 }
 
 /// Which of a label's columns a file has beside those of its rows.
@@ -126,11 +114,16 @@ impl Label {
         (&self.series, self.point, self.repetition)
     }
 
-    /// Takes the settings of a record: the columns that are called like keys.
-    pub(super) fn read_settings(&mut self, header: &csv::StringRecord, record: &csv::StringRecord) {
-        let keys =
-            header.iter().zip(record).filter(|(name, cell)| is_setting(name) && !cell.is_empty());
-        self.settings = keys.map(|(name, cell)| (name.to_owned(), cell.to_owned())).collect();
+    /// Takes the settings of a record, from the columns of keys.
+    pub(super) fn read_settings(
+        &mut self,
+        keys: &[bool],
+        header: &csv::StringRecord,
+        record: &csv::StringRecord,
+    ) {
+        let cells = header.iter().zip(record).zip(keys);
+        let own = cells.filter(|((_, cell), is_key)| **is_key && !cell.is_empty());
+        self.settings = own.map(|((key, cell), _)| (key.to_owned(), cell.to_owned())).collect();
     }
 
     /// The value that a key of the sweep has here.

@@ -375,6 +375,69 @@ fn a_sweep_nests_in_the_order_of_the_file_with_loads_innermost() {
     assert_eq!(load.load, OfferedLoad::Fraction(0.3));
 }
 
+/// The cells of a key of a grid in points.csv.
+fn cells(text: &str, key: &str) -> Vec<String> {
+    let sweep = Sweep::read(&document(text)).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let cell = |point: &Point| {
+        let (_, value) = point.of_grid.iter().find(|(path, _)| path == key).unwrap();
+        value.clone()
+    };
+    sweep.points.iter().map(cell).collect()
+}
+
+#[test]
+fn routings_and_topologies_are_called_by_name_with_the_keys_that_tell_them_apart() {
+    let routings =
+        |list: &str| cells(&format!("{PLAIN}\n[sweep.grid]\nrouting = [{list}]\n"), "routing");
+    assert_eq!(
+        routings(
+            "{ direction_order = {} }, { adaptive = { tie = \"random\" } }, { outflank = {} }"
+        ),
+        ["direction_order", "adaptive", "outflank"]
+    );
+    assert_eq!(
+        routings(
+            "{ agnostic = { algorithm = \"nue\", partition = \"in-turn\" } }, { adaptive = {} }, \
+             { agnostic = { partition = \"in-turn\", algorithm = \"dfsssp\" } }"
+        ),
+        ["agnostic algorithm=nue", "adaptive", "agnostic algorithm=dfsssp"]
+    );
+    assert_eq!(
+        routings(
+            "{ outflank = {} }, { outflank = { virtual_channels = { escape = 1 }, steps = 3 } }"
+        ),
+        ["outflank", "outflank virtual_channels.escape=1 steps=3"]
+    );
+    // The same one, written in two ways: only the whole texts differ.
+    let twice = ["{ adaptive = {} }", "{ adaptive = { } }"];
+    assert_eq!(routings(&twice.join(", ")), twice);
+
+    let traffic = "[traffic]\npattern = \"uniform\"\nload = 0.1\n[sweep.grid]\n";
+    let topologies =
+        "topology = [{ torus = { dimensions = [2, 2] } }, { torus = { dimensions = [4, 2] } }]\n";
+    let text = format!("{traffic}{topologies}link.latency = [\"5 ns\"]\n");
+    assert_eq!(cells(&text, "topology"), ["torus dimensions=[2, 2]", "torus dimensions=[4, 2]"]);
+    // Tables in which nothing is chosen are as they are written.
+    let links = "link = [{ latency = \"5 ns\" }, { latency = \"6 ns\" }]";
+    let text = format!("{PLAIN}\n[sweep.grid]\n{links}\n");
+    assert_eq!(cells(&text, "link"), ["{ latency = \"5 ns\" }", "{ latency = \"6 ns\" }"]);
+}
+
+#[test]
+fn the_identity_of_a_point_is_not_what_its_routing_is_called() {
+    let identities = |list: &str| {
+        let text = format!("{PLAIN}\n[sweep.grid]\nrouting = [{list}]\n");
+        let sweep = Sweep::read(&document(&text)).unwrap_or_else(|mistakes| panic!("{mistakes}"));
+        let point = |point: &Point| (point.of_grid[0].1.clone(), point.identity.to_string());
+        sweep.points.iter().map(point).collect::<Vec<_>>()
+    };
+    let steps = "{ outflank = { steps = 3 } }";
+    let alone = identities(&format!("{steps}, {{ adaptive = {{}} }}"));
+    let beside = identities(&format!("{steps}, {{ outflank = {{ steps = 2 }} }}"));
+    assert_eq!((alone[0].0.as_str(), beside[0].0.as_str()), ("outflank", "outflank steps=3"));
+    assert_eq!(alone[0].1, beside[0].1);
+}
+
 #[test]
 fn saturation_needs_no_load() {
     let text = PLAIN.replace("load = 0.3", "")

@@ -10,7 +10,7 @@ use flitlab::report::{Label, Point, PointRow, ResultRows, Status};
 use flitlab::routing::path_selection::PathSelection;
 use flitlab::routing::relation::RelationRule;
 use flitlab::scenario::{Document, Scenario, Sweep, WorkloadKind};
-use flitlab::sweep::Simulation;
+use flitlab::sweep::{Simulation, label_of};
 use flitlab::topology::builders::BuilderKind;
 use flitlab_extension::adaptive_rule::VALIANT;
 use flitlab_extension::figure::HOPS;
@@ -39,6 +39,13 @@ fn measure(text: &str) -> Result<PointRow, Box<dyn Error>> {
     let (one, two) = (run(1)?, run(2)?);
     assert_eq!(one.0, two.0);
     Ok(one.1)
+}
+
+/// What the points of a sweep have in the column of the one key of its grid.
+fn cells(sweep: &str, key: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    let points = Sweep::read(&document(sweep)?)?.points;
+    let labels = points.iter().map(|point| label_of(point, 0));
+    Ok(labels.filter_map(|label| label.setting(key).map(str::to_owned)).collect())
 }
 
 fn refused(text: &str) -> Result<String, Box<dyn Error>> {
@@ -139,6 +146,10 @@ fn components_are_swept_and_told_apart_from_built_in_ones() -> Test {
     let sweep =
         format!("{TORUS}{LOAD}[sweep.grid]\nrouting.relation.rule = ['hop-vcs', 'up-down']\n");
     assert_eq!(Sweep::read(&document(&sweep)?)?.points.len(), 2);
+    let topologies =
+        "{ torus = { dimensions = [2, 2] } }, { leaf_spine = { leaves = 4, spines = 2 } }";
+    let sweep = format!("{LOAD}[sweep.grid]\ntopology = [{topologies}]\n");
+    assert_eq!(cells(&sweep, "topology")?, ["torus", "leaf_spine"]);
     let text = format!("{TORUS}[routing.relation]\nrule = 'hop-vcs'\n{LOAD}");
     let (_, resolved) = Scenario::read_resolved(&document(&text)?)?;
     let from =
@@ -161,6 +172,9 @@ fn a_workload() -> Test {
     assert!(said("[pass]\nmessage = '8 B'\n[exchange]\n")?.contains("not [exchange] and [pass]"));
     let sweep = "[pass]\nmessage = '8 B'\n[sweep.grid]\npass.message = ['8 B', '1 KiB']\n";
     assert_eq!(Sweep::read(&read(sweep)?)?.points.len(), 2);
+    let whole = "[sweep.grid]\npass = [{ message = '8 B' }, { message = '1 KiB' }]\n";
+    let expected = ["{ message = '8 B' }", "{ message = '1 KiB' }"];
+    assert_eq!(cells(&format!("{TORUS}{whole}"), "pass")?, expected);
     let search = "[pass]\nmessage = '8 B'\n[sweep]\nsaturation = { tolerance = 0.02 }\n";
     let said = Sweep::read(&read(search)?).err().ok_or("it was read")?.plain();
     assert!(said.contains("a [pass] has no load that could saturate"), "{said}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{grid::Key, named};
+use super::{cell, grid::Key, named};
 use crate::{
     Document,
     series::{self, LOAD},
@@ -17,6 +17,8 @@ pub(super) struct Setting {
     /// The value as TOML, as written.
     pub text: String,
     pub node: Node,
+    /// What points.csv calls the value, if not as it is written.
+    pub name: Option<String>,
 }
 
 impl Setting {
@@ -53,7 +55,7 @@ pub(super) struct Axis {
 pub(super) struct Choice {
     /// Key and value, in the order of nesting.
     pub assignments: Vec<(String, String)>,
-    /// Settings of the grid alone.
+    /// Settings of the grid alone, values as points.csv calls them.
     pub of_grid: Vec<(String, String)>,
     pub series: String,
 }
@@ -84,14 +86,16 @@ pub(super) fn of_grid(keys: &[Key], groups: &[Vec<String>]) -> Vec<Axis> {
         if !done.insert(members[0].path.as_str()) {
             continue;
         }
+        let names: Vec<_> = members.iter().map(|key| cell::names(key)).collect();
         let step = |number: usize| {
-            let settings = members.iter().map(|key| {
+            let settings = members.iter().zip(&names).map(|(key, names)| {
                 let (text, node) = &key.values[number];
                 Setting {
                     path: key.path.clone(),
                     key_place: key.key_place.clone(),
                     text: text.clone(),
                     node: node.clone(),
+                    name: names.as_ref().map(|names| names[number].clone()),
                 }
             });
             Step { name: None, settings: settings.collect() }
@@ -121,7 +125,8 @@ pub(super) fn choose(axes: &[Axis], number: usize, document: &mut Document) -> C
                 parts.push(series::part(&setting.path, &value));
             }
             if step.name.is_none() {
-                choice.of_grid.push((setting.path.clone(), value.clone()));
+                let called = setting.name.as_ref().unwrap_or(&value);
+                choice.of_grid.push((setting.path.clone(), called.clone()));
             }
             choice.assignments.push((setting.path.clone(), value));
         }

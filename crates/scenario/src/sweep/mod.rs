@@ -4,6 +4,7 @@
 //! shown where it was written.
 
 mod axis;
+mod cell;
 mod checks;
 mod figures;
 mod grid;
@@ -72,7 +73,8 @@ pub struct Point {
     /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as
     /// written, texts without quotes.
     pub assignments: Vec<(String, String)>,
-    /// Settings of the grid alone, which do not depend on how a named series is written.
+    /// Settings of the grid alone, which do not depend on how a named series is written. A topology
+    /// or a routing has its name as its value, with the keys that tell it from others of the grid.
     pub of_grid: Vec<(String, String)>,
     /// The name of its curve in a legend: the values of all keys but the load and what is zipped
     /// with it, or the name that the series was given. May be empty.

@@ -91,13 +91,14 @@ fn collect(
                 key_place: key_place.clone(),
                 text: node.place.text().to_owned(),
                 node: node.clone(),
+                name: None,
             }),
         }
     }
 }
 
 /// The tables that have one table of several in them.
-const CHOICES: [&str; 2] = ["topology", "routing"];
+pub(super) const CHOICES: [&str; 2] = ["topology", "routing"];
 
 /// The table of one choice that a path leads into, and the choice.
 pub(super) fn choice(path: &str) -> Option<(&str, &str)> {

@@ -189,24 +189,10 @@ impl Workloads {
                 let message = "under LogGOPS there is no network that workloads could share";
                 let help = "leave out `network`, or simulate the application alone";
                 checks.refuse(&[&format!("{}.{}", member.path, member.kind)], message, help);
+            } else if member.spec.has_host_overheads() && self.members.len() > 1 {
+                check_overheads(member, checks, checked.parameters);
             }
-            self.check_overheads(member, checks, checked.parameters);
             check_class(member, checks, checked);
-        }
-    }
-
-    /// The hosts of an application have overheads of their own, and adapters then have none.
-    fn check_overheads(&self, member: &Member, checks: &mut Checks<'_>, parameters: &Parameters) {
-        let zero = Picoseconds::ZERO;
-        let has = (parameters.send_overhead, parameters.receive_overhead) != (zero, zero);
-        if member.spec.has_host_overheads() && has && self.members.len() > 1 {
-            let message = format!(
-                "the overheads of [{}.{}] are those of its ranks, and the other workloads would have none",
-                member.path, member.kind
-            );
-            let help = "write `send_overhead = \"0 ns\"` and `receive_overhead = \"0 ns\"` in [adapter], and those of the \
-                        ranks in its `host`";
-            checks.refuse(&["adapter.send_overhead", "adapter.receive_overhead"], message, help);
         }
     }
 
@@ -235,6 +221,20 @@ impl Workloads {
             Ok(BoundMember { name, kind, start, is_finite, pattern, message, senders, workload })
         };
         self.members.iter().map(bind).collect()
+    }
+}
+
+/// The hosts of an application have overheads of their own, and adapters then have none.
+fn check_overheads(member: &Member, checks: &mut Checks<'_>, parameters: &Parameters) {
+    let zero = Picoseconds::ZERO;
+    if (parameters.send_overhead, parameters.receive_overhead) != (zero, zero) {
+        let table = format!("{}.{}", member.path, member.kind);
+        let message = format!(
+            "the overheads of [{table}] are those of its ranks, and the other workloads would have none"
+        );
+        let help = "write `send_overhead = \"0 ns\"` and `receive_overhead = \"0 ns\"` in [adapter], and those of the \
+                    ranks in its `host`";
+        checks.refuse(&["adapter.send_overhead", "adapter.receive_overhead", &table], message, help);
     }
 }
 
@@ -275,7 +275,13 @@ fn check_class(member: &Member, checks: &mut Checks<'_>, checked: &Checked<'_>) 
                 "service {} needs {needs} virtual channels, {each} for each service, and the routers have {has}",
                 class.service
             );
-            let help = format!("write `virtual_channels = {needs}` in [router], or lower `service`");
+            let help = match has / (class.service + 1) {
+                0 => "lower `service`, or give routers more `virtual_channels`".into(),
+                room => format!(
+                    "with `lanes = {room}` in the routing's table there is room; or lower `service`, or give routers more \
+                     `virtual_channels`"
+                ),
+            };
             checks.refuse(&[&key("service"), "router.virtual_channels"], message, help);
         }
     }

@@ -1,7 +1,7 @@
 //! Mistakes of a sweep's keys together, or on top of the document.
 
 use super::{axis::Setting, grid::Key, table::SweepTable, zip};
-use crate::workload::{LOAD_TABLE, WorkloadKind};
+use crate::workload::{LOAD_TABLE, SEVERAL, WorkloadKind};
 use crate::{Document, series::LOAD};
 use flitlab_base::document::{Diagnostic, Location, Node, Value, nearest, quoted};
 use flitlab_base::registry::Registered;
@@ -132,9 +132,16 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
         );
     }
     let has = |name: &str| document.get(name).is_some();
-    let without_load = |kind: &Registered<WorkloadKind>| {
-        has(kind.name) && kind.name != LOAD_TABLE && !(kind.beside_load && has(LOAD_TABLE))
-    };
+    // Beside a load, too, what comes to an end is measured until then, and not in a steady state.
+    let without_load =
+        |kind: &Registered<WorkloadKind>| has(kind.name) && kind.name != LOAD_TABLE;
+    if sweep.saturation.is_some() && has(SEVERAL) {
+        let message = format!("saturation is looked for by one load, and [{SEVERAL}] may have more");
+        let help = format!(
+            "sweep the load of one of them instead: `\"{SEVERAL}.NAME.traffic.load\" = [0.1, 0.2]` in [sweep.grid]"
+        );
+        problems.push(Diagnostic::new(&place("sweep.saturation"), message).help(help));
+    }
     let mut kinds = document.registry.rows::<WorkloadKind>();
     if let (Some(_), Some(kind)) = (&sweep.saturation, kinds.find(without_load)) {
         let article = if kind.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };

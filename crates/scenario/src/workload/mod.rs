@@ -12,7 +12,7 @@ mod load;
 mod remote_memory;
 mod several;
 
-pub(crate) use several::{read, whole};
+pub(crate) use several::{SEVERAL, read, whole};
 pub use several::{BoundMember, Member, Share, Workloads};
 
 use std::any::Any;

@@ -22,7 +22,7 @@ use flitlab_workload::traffic::{
 };
 
 /// The table of several workloads.
-pub(super) const SEVERAL: &str = "workloads";
+pub(crate) const SEVERAL: &str = "workloads";
 
 /// A workload of a scenario.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use flitlab_base::document::{
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted, time_text};
-use flitlab_engine::measure::{Collector, FiniteMeasurement, Span, end_of_operations};
+use flitlab_engine::measure::{Collector, FiniteMeasurement, Span, end_of};
 use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, Engine, MAX_HOP_TIME, UP_CHANNEL};
 use flitlab_fabric::{Fabric, NodeName, SpanningTree};
 use flitlab_report::PointResult;
@@ -272,7 +272,7 @@ impl BoundWorkload for BoundCollective {
     fn span(&self, simulation: &Simulation) -> Option<Span> {
         self.load.as_ref()?;
         let mut engine = simulation.engine_without_logs(simulation.workload(), None);
-        let end = end_of_operations(&mut engine)?;
+        let end = end_of(&mut engine, &[0])?;
         Some((self.spec.start, end))
     }
 

@@ -110,11 +110,7 @@ struct BoundBursts {
 impl BoundWorkload for BoundBursts {
     fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
         let sent = vec![0; share.fabric().terminals() as usize];
-        Box::new(Sending {
-            bursts: self.bursts.clone(),
-            pattern: share.pattern().clone(),
-            sent,
-        })
+        Box::new(Sending { bursts: self.bursts.clone(), pattern: share.pattern().clone(), sent })
     }
 
     fn load(&self) -> Option<LoadRates> {

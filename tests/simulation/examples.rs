@@ -81,7 +81,12 @@ fn the_pattern_of_the_example_leaves_out_failed_nodes() {
     let scenario = own_pattern::read_scenario(&text).unwrap();
     let simulation = flitlab::sweep::Simulation::new(&scenario).unwrap();
     let mut shares = Vec::new();
-    simulation.shares().next().unwrap().pattern().for_each_share(2, |to, share| shares.push((to, share)));
+    simulation
+        .shares()
+        .next()
+        .unwrap()
+        .pattern()
+        .for_each_share(2, |to, share| shares.push((to, share)));
     assert_eq!(shares, [(4, 0.5), (5, 0.5)]);
 }
 

@@ -53,8 +53,13 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let traffic = OpenLoad::new(&spec, &fabric, Picoseconds(1_000), flits_of, 1).unwrap();
     let pattern = traffic.pattern().clone();
     let senders: Vec<u32> = fabric.live_terminals().collect();
-    let stream =
-        Stream { pattern: &pattern, senders: &senders, bytes: 240, access: Access::Write, weight: 1.0 };
+    let stream = Stream {
+        pattern: &pattern,
+        senders: &senders,
+        bytes: 240,
+        access: Access::Write,
+        weight: 1.0,
+    };
     let forecast = forecast(&fabric, &routes, &parameters, &[stream], 64);
     let flits = traffic.rates.flits * 64.0 / 1_000.0;
     let offered = Offered {

@@ -71,7 +71,9 @@ pub fn memory_needed(
     collective: bool,
 ) -> u64 {
     let adaptive = demands::is_adaptive(routes);
-    let vcs = VcMap::new(routes, None, parameters, (true, true), collective).count() as u64;
+    let classes = parameters.classes.len().max(1);
+    let kinds = std::array::from_fn(|class| (class < classes, class < classes));
+    let vcs = VcMap::new(routes, None, parameters, &kinds, collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);

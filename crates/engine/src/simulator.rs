@@ -35,7 +35,7 @@ use flitlab_model::{
     Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
 };
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Collectives, Workload};
+use flitlab_workload::traffic::{Collectives, MAX_WORKLOADS, Workload};
 
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
@@ -349,9 +349,42 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Messages that are queued at their sources or under way.
     pub fn messages_under_way(&self) -> u64 {
-        let created: u64 = self.shares().map(|(_, hosts)| hosts.sources.messages_created).sum();
-        let completed: u64 = self.shares().map(|(_, hosts)| hosts.sink.messages_completed).sum();
-        created - completed - self.counters().messages_lost
+        (0..).take(MAX_WORKLOADS).map(|class| self.under_way_of(class)).sum()
+    }
+
+    /// Messages of a class that are queued at their sources or under way.
+    fn under_way_of(&self, class: u8) -> u64 {
+        let messages = self.shares().map(|(_, hosts)| hosts.messages(class));
+        let (created, ended) = messages.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+        created - ended
+    }
+
+    /// Whether nothing of a class is left to happen, as far as is known: no terminal may create a
+    /// message of it, none is queued or under way, and its workload has been told of all.
+    pub fn is_over(&self, class: u8) -> bool {
+        self.under_way_of(class) == 0
+            && !self.shares().any(|(_, hosts)| hosts.have_events_of(class))
+    }
+
+    /// When the workload of a class begins.
+    pub fn start_of(&self, class: u8) -> Picoseconds {
+        let workload = self.shares().next().map(|(_, hosts)| &hosts.workload);
+        workload.map_or(Picoseconds::ZERO, |workload| workload.start_of(class))
+    }
+
+    /// When the latest event of a class's workload was that may be deferred; 0 without any.
+    pub(super) fn latest_deferred_of(&self, class: u8) -> Picoseconds {
+        let workloads = self.shares().map(|(_, hosts)| hosts.workload.of_class(class));
+        let latest = workloads.filter(|it| it.needs().deferred).map(|it| it.latest()).max();
+        match latest {
+            None | Some(Picoseconds::ZERO) => Picoseconds::ZERO,
+            Some(latest) => self.start_of(class) + latest,
+        }
+    }
+
+    /// Number of workloads of which the workload consists; 0 if it is one.
+    pub(super) fn classes(&self) -> usize {
+        self.shares().next().map_or(0, |(_, hosts)| hosts.workload.by_class().len())
     }
 
     /// Calls `each` with the contents of each terminal's source queues, in the order of terminals.
@@ -396,15 +429,16 @@ impl<'f, O: Observer> Engine<'f, O> {
         self.shares().filter_map(|(_, hosts)| hosts.workload.downcast_ref())
     }
 
+    /// The workload of a class that is under way, by part of the network; empty if it is of another
+    /// kind.
+    pub fn workload_of<W: Workload>(&self, class: u8) -> impl Iterator<Item = &W> {
+        self.shares().filter_map(move |(_, hosts)| hosts.workload.of_class(class).downcast_ref())
+    }
+
     /// The operations of the collective subnetwork, by part of the network; empty if there are
     /// none.
     pub fn collectives(&self) -> impl Iterator<Item = &Collectives> {
         self.shares().filter_map(|(_, hosts)| hosts.workload.collectives())
-    }
-
-    /// Whether all operations of the collective subnetwork are done; `false` if there are none.
-    pub fn collectives_done(&self) -> bool {
-        self.collectives().next().is_some() && Collectives::outcome(self.collectives()).is_ok()
     }
 
     /// The observer, with everything observed so far.

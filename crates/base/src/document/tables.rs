@@ -77,9 +77,10 @@ impl<'d> Reader<'d> {
         }
         let Some(node) = node else { return Vec::new() };
         let Value::Table(table) = &node.value else {
-            let problem = Diagnostic::new(&node.place, format!("`{key}` must be a table of tables"))
-                .label(format!("this is {}", node.what()))
-                .help(format!("write its keys below headers [{path}.NAME]"));
+            let problem =
+                Diagnostic::new(&node.place, format!("`{key}` must be a table of tables"))
+                    .label(format!("this is {}", node.what()))
+                    .help(format!("write its keys below headers [{path}.NAME]"));
             self.problems.push(problem);
             self.mark_broken(key);
             return Vec::new();
@@ -168,12 +169,7 @@ impl<'d> Reader<'d> {
     }
 
     /// The scope of a table's node, which may be absent or no table at all.
-    fn table_scope(
-        &mut self,
-        key: &str,
-        path: String,
-        node: Option<&'d Node>,
-    ) -> Scope<'d> {
+    fn table_scope(&mut self, key: &str, path: String, node: Option<&'d Node>) -> Scope<'d> {
         let title = format!("[{path}]");
         let place = node.map(|node| node.place.clone()).or_else(|| self.scope.place.clone());
         let mut scope = Scope::new(path, title, None, place);

@@ -27,12 +27,12 @@ impl Hosts {
         let role =
             if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
         // The number of messages that it causes.
-        self.sources.messages_created += match trees.kind {
+        self.sources.messages_created[usize::from(message.class)] += match trees.kind {
             CollectiveKind::Broadcast => trees.receipts,
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
-        let tag = route(narrow(message.tag - 1), 0);
+        let tag = route(narrow(self.workload.own_tag(message.tag) - 1), 0);
         let note = self.sources.notes.insert(note(message.time, role, tag));
         let queued = Queued {
             created: now,
@@ -40,6 +40,7 @@ impl Hosts {
             destination: message.destination,
             next: NONE,
             note,
+            class: message.class,
         };
         self.enqueue(common, terminal, 0, role, queued);
     }
@@ -55,6 +56,11 @@ impl Hosts {
         route
     }
 
+    /// The tag of the message of a class in the operation of this route.
+    pub(super) fn tag_of_operation(&self, route: u64, class: u8) -> u64 {
+        self.workload.tag_in_class(class, u64::from(parts(route).0) + 1)
+    }
+
     /// Handles a packet of a collective operation at a terminal's sink.
     pub(crate) fn arrive_collective(
         &mut self,
@@ -65,15 +71,15 @@ impl Hosts {
         time: Picoseconds,
     ) {
         let trees = &common.context.trees;
-        let (operation, number) = parts(packet.route.0);
+        let (_, number) = parts(packet.route.0);
         self.sink.note_order(terminal, packet.route.0.rotate_left(32));
         if u64::from(number) + 1 < trees.packets {
             return;
         }
         let completed = time + common.context.parameters.receive_overhead;
-        self.sink.messages_completed += 1;
+        self.sink.messages_completed[usize::from(trees.class)] += 1;
         self.sink.completed.push(CompletedMessage {
-            class: 0,
+            class: trees.class,
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
@@ -83,7 +89,7 @@ impl Hosts {
         });
         let Origin { created, injected, hops, .. } = *origin;
         let event = HostEvent::Receive {
-            tag: u64::from(operation) + 1,
+            tag: self.tag_of_operation(packet.route.0, trees.class),
             created,
             injected,
             hops: u32::from(hops),

@@ -89,7 +89,12 @@ impl Hosts {
         let (message, next) = self.workload.create(name, now - overhead);
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
-        if !self.needs.deferred {
+        // A workload whose events are deferred tells itself when they were.
+        let is_deferred = match message {
+            Some(message) => self.needs.of(message.class).deferred,
+            None => self.needs.any.deferred,
+        };
+        if !is_deferred {
             common.latest = common.latest.max(now);
         }
         let Some(message) = message else { return };
@@ -103,13 +108,13 @@ impl Hosts {
             MessageKind::Put => (Role::Put, message.bytes),
             MessageKind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
-        self.sources.messages_created += 1;
+        let class = message.class;
+        self.sources.messages_created[usize::from(class)] += 1;
         if self.is_cut_off(common, name, message.destination, now) {
             let flits = common.context.parameters.message_flits(bytes);
             common.counters.flits_created += flits;
             common.counters.flits_lost += flits;
-            common.counters.messages_lost += 1;
-            return;
+            return self.lose_message(common, class);
         }
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
@@ -117,7 +122,7 @@ impl Hosts {
         let is_last = u32::from(injection_channel) + 1 == channels;
         adapter.next_channel = if is_last { 0 } else { injection_channel + 1 };
         let mut note = NONE;
-        if role != Role::Data || message.tag != 0 && self.needs.receipts {
+        if role != Role::Data || message.tag != 0 && self.needs.of(class).receipts {
             let (started, tag) = (message.time, message.tag);
             let number = terminal * channels + u32::from(injection_channel);
             let waits = self.sources.waits.get(number as usize);
@@ -131,8 +136,16 @@ impl Hosts {
             destination: message.destination,
             next: NONE,
             note,
+            class,
         };
         self.enqueue(common, terminal, injection_channel, role, queued);
+    }
+
+    /// Counts a message that is not received because of a failure.
+    #[cold]
+    pub(super) fn lose_message(&mut self, common: &mut Common<'_>, class: u8) {
+        common.counters.messages_lost += 1;
+        self.sources.messages_lost[usize::from(class)] += 1;
     }
 
     /// Puts a message into a source queue of an injection channel at its creation.
@@ -146,7 +159,7 @@ impl Hosts {
         message: Queued,
     ) {
         let context = &*common.context;
-        let Queued { created: now, bytes_left, destination, .. } = message;
+        let Queued { created: now, bytes_left, destination, class, .. } = message;
         let Packing { flits, .. } = self.sources.packing(bytes_left, &context.parameters);
         common.counters.flits_created += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
@@ -154,7 +167,7 @@ impl Hosts {
             adapter.queue.since = now;
         }
         adapter.queue.flits += flits;
-        let vc = common.routing.source_vc(context, role, (adapter.name, destination));
+        let vc = common.routing.source_vc(context, (class, role), (adapter.name, destination));
         let injection = terminal * context.parameters.injection_channels + u32::from(channel);
         let queue = injection as usize * context.vc_map.count() + usize::from(vc);
         let message = self.sources.queued.insert(message);
@@ -213,12 +226,12 @@ impl Hosts {
                 let mut at = self.sources.queues[queue].head;
                 let mut kept = Vec::new();
                 while let Some(&message) = self.sources.queued.get(at) {
-                    let Queued { next, destination, bytes_left, note, .. } = message;
+                    let Queued { next, destination, bytes_left, note, class, .. } = message;
                     if unreachable(destination) {
                         let flits = common.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
                         common.counters.flits_lost += flits;
-                        common.counters.messages_lost += 1;
+                        self.lose_message(common, class);
                         self.sources.queued.remove(at);
                         if note != NONE {
                             self.sources.notes.remove(note);
@@ -294,7 +307,7 @@ impl Hosts {
     /// Completes what hosts have postponed up to the end time of the run. So the state between two
     /// runs does not depend on what was postponed.
     pub(crate) fn complete_postponed(&mut self, common: &mut Common<'_>) {
-        if !self.needs.deferred {
+        if !self.needs.any.deferred {
             return;
         }
         let overhead = common.context.parameters.send_overhead;

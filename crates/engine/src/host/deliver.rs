@@ -127,7 +127,7 @@ impl Hosts {
             common.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
             common.counters.packet_hops += u64::from(hops);
             self.sink.delivered.push(DeliveredPacket {
-                class: 0,
+                class: origin.class(),
                 source: packet.source,
                 destination: self.sources.adapters[terminal as usize].name,
                 sequence: packet.sequence,
@@ -158,7 +158,7 @@ impl Hosts {
         };
         match arrival {
             None => {}
-            Some(arrival) if arrival.lost => common.counters.messages_lost += 1,
+            Some(arrival) if arrival.lost => self.lose_message(common, origin.class()),
             Some(arrival) => {
                 let packet = (packet.source, packet.sequence, origin, u32::from(hops));
                 self.complete(common, arrival, packet, terminal, time);
@@ -178,6 +178,7 @@ impl Hosts {
         time: Picoseconds,
     ) {
         let Arrival { started, bytes, role, tag, .. } = arrival;
+        let class = origin.class();
         let answer = match role {
             Role::Request(bytes) | Role::Atomic(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
@@ -187,12 +188,12 @@ impl Hosts {
             let note = self.sources.notes.insert(note(started, answer, tag));
             let injection_channel = origin.injection_channel;
             if let Role::Atomic(_) = role {
-                let event = HostEvent::Perform(Atomic { source, bytes, note, injection_channel });
+                let atomic = Atomic { source, bytes, note, injection_channel, class };
+                let event = HostEvent::Perform(atomic);
                 return self.schedule_host_event(common, terminal, time, event);
             }
             let created = time + common.context.parameters.service_time;
-            let message =
-                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let message = response(created, bytes, source, note, class);
             let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
             return self.schedule_host_event(common, terminal, created, event);
         }
@@ -201,17 +202,18 @@ impl Hosts {
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
-        self.sink.messages_completed += 1;
+        let receipts = self.needs.of(class).receipts;
+        self.sink.messages_completed[usize::from(class)] += 1;
         self.sink.completed.push(CompletedMessage {
-            class: 0,
+            class,
             source,
             destination,
             bytes,
-            is_control: self.needs.receipts && self.workload.is_control(tag),
+            is_control: receipts && self.workload.is_control(tag),
             created: started,
             completed,
         });
-        if self.needs.receipts {
+        if receipts {
             let Origin { created, injected, injection_channel: channel, .. } = origin;
             let event = if is_response {
                 HostEvent::Sent { tag }
@@ -233,8 +235,8 @@ impl Hosts {
         self.schedule_host_event(common, terminal, time, HostEvent::Sent { tag });
     }
 
-    /// Puts an event into the list of a terminal's host. If the workload may be told ahead, it is
-    /// told at once instead.
+    /// Puts an event into the list of a terminal's host. If the workload of its message may be told
+    /// ahead, it is told at once instead.
     pub(crate) fn schedule_host_event(
         &mut self,
         common: &mut Common<'_>,
@@ -242,8 +244,10 @@ impl Hosts {
         time: Picoseconds,
         event: HostEvent,
     ) {
-        let of_adapter = matches!(event, HostEvent::Respond { .. } | HostEvent::Perform(_));
-        if self.needs.ahead && !of_adapter {
+        if self.needs.any.ahead
+            && let Some(tag) = event.tag()
+            && self.needs.of_tag(&*self.workload, tag).ahead
+        {
             return self.run_host_event(common, terminal, event, time);
         }
         let mut before = NONE;
@@ -340,14 +344,18 @@ impl Hosts {
         let service_time = parameters.service_time;
         atomics.sort_by_key(|it| u32::from(it.injection_channel) % channels);
         common.latest = common.latest.max(now);
-        for Atomic { source, bytes, note, injection_channel } in atomics {
+        for Atomic { source, bytes, note, injection_channel, class } in atomics {
             let until = place(&mut self.sink.performing_until, terminal, Picoseconds::ZERO);
             *until = now.max(*until) + takes;
             let created = *until + service_time;
-            let message =
-                Queued { created, bytes_left: bytes, destination: source, next: NONE, note };
+            let message = response(created, bytes, source, note, class);
             let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
             self.schedule_host_event(common, terminal, created, event);
         }
     }
+}
+
+/// A response that will enter its source queue at `created`, to the terminal that asked for it.
+fn response(created: Picoseconds, bytes: u64, destination: u32, note: u32, class: u8) -> Queued {
+    Queued { created, bytes_left: bytes, destination, next: NONE, note, class }
 }

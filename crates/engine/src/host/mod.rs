@@ -6,6 +6,7 @@
 mod collective;
 mod create;
 mod deliver;
+mod needs;
 mod packets;
 pub(crate) mod sink;
 pub(crate) mod source;
@@ -24,15 +25,16 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_workload::traffic::{Needs, Workload};
+use flitlab_workload::traffic::Workload;
+use needs::HostNeeds;
 use sink::Sink;
 use source::Sources;
 
 /// The state of a part's terminals.
 pub(crate) struct Hosts {
     pub workload: Box<dyn Workload>,
-    /// What the workload wants to be told.
-    pub needs: Needs,
+    /// What the workloads want to be told.
+    needs: HostNeeds,
     pub sources: Sources,
     pub sink: Sink,
     /// By part: what the hosts have for those of that part.
@@ -56,9 +58,9 @@ impl Hosts {
     pub(crate) fn new(common: &mut Common<'_>, ports: &Ports, workload: Box<dyn Workload>) -> Self {
         let context: &NetworkContext<'_> = &common.context;
         let (part, parts) = (common.schedule.part, context.cut.parts());
-        let needs = workload.needs();
+        let needs = HostNeeds::new(&*workload);
         let mut hosts = Self {
-            sources: Sources::new(context, part, ports, needs.waits),
+            sources: Sources::new(context, part, ports, needs.any.waits),
             sink: Sink::new(parts),
             workload,
             needs,
@@ -108,6 +110,27 @@ impl Hosts {
             let router = self.sources.adapters[terminal as usize].router;
             common.schedule.active.lower(router, due);
         }
+    }
+
+    /// Whether terminals may create messages of a class, or workloads are still to be told of some.
+    pub(crate) fn have_events_of(&self, class: u8) -> bool {
+        let adapters = &self.sources.adapters;
+        let creates_more = if self.workload.by_class().is_empty() {
+            adapters.iter().any(|adapter| adapter.create_at != NO_TIME)
+        } else {
+            self.workload.creates_more(class)
+        };
+        let is_of_class = |tag| self.workload.class_of_tag(tag) == class;
+        let mut tags = adapters.iter().flat_map(|it| self.sink.tags_from(it.host_events));
+        creates_more || tags.any(is_of_class)
+    }
+
+    /// The messages of a class that its terminals have created, and those that have ended here:
+    /// completed or lost.
+    pub(crate) fn messages(&self, class: u8) -> (u64, u64) {
+        let place = usize::from(class);
+        let Sources { messages_created, messages_lost, .. } = &self.sources;
+        (messages_created[place], self.sink.messages_completed[place] + messages_lost[place])
     }
 
     /// Whether packets wait in source queues, or hosts have events.

@@ -69,7 +69,7 @@ impl Hosts {
         let bytes = message.bytes_left;
         message.bytes_left =
             bytes.saturating_sub(common.context.parameters.maximum_payload.0.max(1));
-        let Queued { created, bytes_left, destination, next, note } = *message;
+        let Queued { created, bytes_left, destination, next, note, class } = *message;
         let is_last = bytes_left == 0;
         let mut left = Some(bytes_left);
         if is_last {
@@ -81,13 +81,13 @@ impl Hosts {
             Some(bytes_left) => self.next_packet(common, place, bytes_left),
             None => self.sources.injections[number as usize].waiting &= !(1 << vc),
         }
-        let tells_host = self.needs.receipts;
+        let tells_host = self.needs.of(class).receipts;
         if is_last && let Some(&of_message) = self.sources.notes.get(note) {
             self.tell_wait(common, number, of_message, now);
         }
         let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);
         if !is_last || note != NONE || tells_host {
-            let message = Queued { created, bytes_left: bytes, destination, next, note };
+            let message = Queued { created, bytes_left: bytes, destination, next, note, class };
             (arrival, role, tag) = self.announced(common, message, (!is_last).then_some(slot));
         }
         let time = common.time(now);
@@ -110,12 +110,12 @@ impl Hosts {
         let channels = common.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
         let mut origin =
-            Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8));
+            Origin::new((created, time), arrival, payload, 0, fitted!(of_terminal, u8), class);
         let mut rest = [0; MAX_WORDS];
         let rest = &mut rest[..common.packets.words];
         if arrival == COLLECTIVE {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
-            tag = (tag & u64::from(u32::MAX)) + 1;
+            tag = self.tag_of_operation(tag, class);
         } else {
             let from = router + common.context.cut.first_router(common.schedule.part);
             let ejection = of_terminal % common.context.parameters.ejection_channels;

@@ -7,6 +7,7 @@ use crate::packet::Delivery;
 use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{CompletedMessage, DeliveredPacket};
+use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -18,6 +19,7 @@ pub(crate) struct Atomic {
     /// The note of the response.
     pub note: u32,
     pub injection_channel: u8,
+    pub class: u8,
 }
 
 /// An event at a terminal's host.
@@ -41,6 +43,17 @@ pub(crate) enum HostEvent {
     },
 }
 
+impl HostEvent {
+    /// The tag of the message of which the workload is told; `None` if the adapter handles the
+    /// event.
+    pub(super) fn tag(&self) -> Option<u64> {
+        match *self {
+            Self::Sent { tag } | Self::Receive { tag, .. } => Some(tag),
+            Self::Respond { .. } | Self::Perform(_) => None,
+        }
+    }
+}
+
 /// An event in the list of its terminal's host, which is sorted by time.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ScheduledHostEvent {
@@ -59,7 +72,8 @@ pub(crate) struct Sink {
     pub(super) numbers: Vec<Numbers>,
     /// By part: the messages under way from its terminals, by number.
     pub(super) arrivals: Vec<Vec<Arrival>>,
-    pub messages_completed: u64,
+    /// By class.
+    pub messages_completed: [u64; MAX_WORKLOADS],
     /// By the part's terminal: the time until which its adapter performs atomic operations. The
     /// list reaches only as far as terminals have performed any.
     pub performing_until: Vec<Picoseconds>,
@@ -90,12 +104,19 @@ impl Sink {
             host_events: Slots::new(),
             numbers: vec![Numbers::default(); parts],
             arrivals: vec![Vec::new(); parts],
-            messages_completed: 0,
+            messages_completed: [0; MAX_WORKLOADS],
             performing_until: Vec::new(),
             latest_collective: Vec::new(),
             delivered: Vec::new(),
             completed: Vec::new(),
         }
+    }
+
+    /// The tags of the messages in the list of a host from this event on.
+    pub(super) fn tags_from(&self, event: u32) -> impl Iterator<Item = u64> {
+        let first = self.host_events.get(event);
+        let listed = std::iter::successors(first, |it| self.host_events.get(it.next));
+        listed.filter_map(|listed| listed.event.tag())
     }
 
     /// Expects a message that a part has announced under this number.

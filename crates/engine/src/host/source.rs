@@ -16,6 +16,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::Parameters;
+use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The first and the last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -117,7 +118,9 @@ pub(crate) struct Sources {
     pub(super) choices: SourceChoices,
     /// Whether the sources hold back their packets.
     pub paused: bool,
-    pub messages_created: u64,
+    /// By class: messages that have been created, and those of them that are lost.
+    pub messages_created: [u64; MAX_WORKLOADS],
+    pub messages_lost: [u64; MAX_WORKLOADS],
 }
 
 impl Sources {
@@ -163,7 +166,8 @@ impl Sources {
             packing: Packing::new(0, &context.parameters),
             choices: SourceChoices::new(context, part),
             paused: false,
-            messages_created: 0,
+            messages_created: [0; MAX_WORKLOADS],
+            messages_lost: [0; MAX_WORKLOADS],
         }
     }
 

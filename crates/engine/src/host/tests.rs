@@ -51,7 +51,7 @@ fn a_source_creates_its_messages_after_the_send_overhead_and_cuts_them_into_pack
         hosts.run_due(common, 0, 700);
         let parameters = &common.context.parameters;
         let flits = parameters.message_flits(150) + parameters.message_flits(8);
-        assert_eq!((hosts.sources.messages_created, common.counters.flits_created), (2, flits));
+        assert_eq!((hosts.sources.messages_created[0], common.counters.flits_created), (2, flits));
         assert_eq!(hosts.sources.adapters[0].queue.flits, flits);
         let slots = packets_of(common, hosts, 0);
         let payload = |&slot: &u32| common.packets.origins[slot as usize].payload;
@@ -70,7 +70,7 @@ fn a_sink_counts_packets_and_completes_a_message_with_the_last_one() {
         let slots = packets_of(common, hosts, 0);
         for (&slot, completed) in slots.iter().zip([0, 0, 1]) {
             deliver(common, hosts, (slot, 2), 5000);
-            assert_eq!(hosts.sink.messages_completed, completed);
+            assert_eq!(hosts.sink.messages_completed[0], completed);
         }
         assert_eq!((common.counters.packets_delivered, common.packets.count), (3, 0));
         assert_eq!(common.counters.flits_delivered, common.counters.flits_created);

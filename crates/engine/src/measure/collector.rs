@@ -4,6 +4,7 @@ use hdrhistogram::Histogram;
 
 use serde::{Deserialize, Serialize};
 
+use super::by_class::{ClassSummary, ClassTotals};
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
 use crate::{CompletedMessage, DeliveredPacket, Observer};
@@ -33,7 +34,7 @@ pub struct Distribution {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Latencies {
+pub(super) struct Latencies {
     #[serde(with = "counts")]
     histogram: Histogram<u64>,
     sum: u128,
@@ -41,19 +42,19 @@ struct Latencies {
 }
 
 impl Latencies {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let histogram = Histogram::new(3).expect("three digits are allowed");
         Self { histogram, sum: 0, maximum: Picoseconds::ZERO }
     }
 
     #[inline]
-    fn record(&mut self, latency: Picoseconds) {
+    pub(super) fn record(&mut self, latency: Picoseconds) {
         self.histogram.record(latency.0).expect("the histogram resizes itself");
         self.sum += u128::from(latency);
         self.maximum = self.maximum.max(latency);
     }
 
-    fn gather(&mut self, part: &mut Self) {
+    pub(super) fn gather(&mut self, part: &mut Self) {
         if !part.histogram.is_empty() {
             self.histogram.add(&part.histogram).expect("the histogram resizes itself");
             part.histogram.reset();
@@ -62,7 +63,7 @@ impl Latencies {
         self.maximum = self.maximum.max(part.maximum);
     }
 
-    fn distribution(&self) -> Option<Distribution> {
+    pub(super) fn distribution(&self) -> Option<Distribution> {
         let count = self.histogram.len();
         let value =
             |share: f64| Picoseconds(self.histogram.value_at_quantile(share)).min(self.maximum);
@@ -154,7 +155,21 @@ impl Delivered {
         (self.packets > 0).then(|| self.derouted.map(share))
     }
 
-    fn add(&mut self, other: Self) {
+    /// Mean number of channels between routers that a packet crossed; `None` without packets.
+    pub(super) fn mean_hops(&self) -> Option<f64> {
+        self.mean(self.hops.into())
+    }
+
+    /// Mean latency of packets from injection, in picoseconds; `None` without packets.
+    pub(super) fn mean_network_latency(&self) -> Option<f64> {
+        self.mean(self.network_latency)
+    }
+
+    fn mean(&self, sum: u128) -> Option<f64> {
+        (self.packets > 0).then(|| sum as f64 / self.packets as f64)
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
         self.packets += other.packets;
         self.flits += other.flits;
         self.payload += other.payload;
@@ -167,8 +182,23 @@ impl Delivered {
     }
 }
 
+impl From<&DeliveredPacket> for Delivered {
+    #[inline]
+    fn from(packet: &DeliveredPacket) -> Self {
+        Self {
+            packets: 1,
+            flits: u64::from(packet.flits),
+            payload: u64::from(packet.payload),
+            hops: u64::from(packet.hops),
+            derouted: Misroute::KINDS.map(|kind| u64::from(packet.misroute == Some(kind))),
+            latency: (packet.delivered - packet.created).into(),
+            network_latency: (packet.delivered - packet.injected).into(),
+        }
+    }
+}
+
 /// An observer that sums up what is delivered: window by window always, all together and as a
-/// distribution while it is on.
+/// distribution while it is on, and of several workloads by class too.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collector {
     on: bool,
@@ -181,6 +211,8 @@ pub struct Collector {
     pub payload_by_source: Vec<u64>,
     /// When the last message was complete.
     pub latest_completion: Picoseconds,
+    /// By class, if there are several workloads.
+    classes: Vec<ClassTotals>,
     /// In which order packets come, if they can overtake each other.
     order: Option<Box<Order>>,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
@@ -199,6 +231,7 @@ impl Collector {
             messages: Latencies::new(),
             payload_by_source: vec![0; terminals as usize],
             latest_completion: Picoseconds::ZERO,
+            classes: Vec::new(),
             order: None,
             log: None,
         }
@@ -221,9 +254,11 @@ impl Collector {
         self.log.as_mut().map_or_else(Logged::default, |log| log.take())
     }
 
-    /// Begins a window from which on everything counts.
-    pub fn start(&mut self) {
+    /// Begins a window from which on everything counts; of several workloads, as many as there are
+    /// `classes`, by class too.
+    pub fn start(&mut self, classes: usize) {
         self.on = true;
+        self.classes.resize_with(classes, ClassTotals::new);
         self.window = Delivered::default();
         if let Some(order) = &mut self.order {
             order.start();
@@ -252,6 +287,17 @@ impl Collector {
     /// at](Self::settle); `None` if the order is not followed.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
+    }
+
+    /// What was delivered by class, if there are several workloads.
+    pub fn by_class(&self) -> Vec<ClassSummary> {
+        self.classes.iter().map(ClassTotals::summary).collect()
+    }
+
+    /// When the last message of a class was complete since the start.
+    pub fn latest_completion_of(&self, class: u8) -> Picoseconds {
+        let of_class = self.classes.get(usize::from(class));
+        of_class.map_or(self.latest_completion, ClassTotals::latest_completion)
     }
 
     /// Latencies of packets, from creation to the last flit at the sink.
@@ -287,6 +333,10 @@ impl Observer for Collector {
         }
         self.latest_completion = self.latest_completion.max(part.latest_completion);
         part.on = self.on;
+        part.classes.resize_with(self.classes.len(), ClassTotals::new);
+        for (own, more) in self.classes.iter_mut().zip(&mut part.classes) {
+            own.gather(more);
+        }
         if let (Some(order), Some(more)) = (&mut self.order, &mut part.order) {
             order.gather(more);
         }
@@ -303,17 +353,12 @@ impl Observer for Collector {
             order.add(packet);
         }
         let latency = packet.delivered - packet.created;
-        self.window.add(Delivered {
-            packets: 1,
-            flits: u64::from(packet.flits),
-            payload: u64::from(packet.payload),
-            hops: u64::from(packet.hops),
-            derouted: Misroute::KINDS.map(|kind| u64::from(packet.misroute == Some(kind))),
-            latency: latency.into(),
-            network_latency: (packet.delivered - packet.injected).into(),
-        });
+        self.window.add(packet.into());
         if !self.on {
             return;
+        }
+        if let Some(of_class) = self.classes.get_mut(usize::from(packet.class)) {
+            of_class.packet_delivered(packet);
         }
         self.packets.record(latency);
         self.payload_by_source[packet.source as usize] += u64::from(packet.payload);
@@ -329,6 +374,9 @@ impl Observer for Collector {
                 self.messages.record(message.completed - message.created);
             }
             self.latest_completion = self.latest_completion.max(message.completed);
+            if let Some(of_class) = self.classes.get_mut(usize::from(message.class)) {
+                of_class.message_completed(message);
+            }
         }
     }
 }

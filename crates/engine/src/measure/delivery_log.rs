@@ -127,6 +127,7 @@ mod tests {
             source,
             destination: 9,
             bytes: 1,
+            class: 0,
             is_control: false,
             created: Picoseconds(0),
             completed,

@@ -1,4 +1,4 @@
-//! A finite workload, run to its end: an exchange, or an application.
+//! Finite workloads, run to their end: exchanges, applications, operations.
 
 use super::collector::Collector;
 use super::livelock::Arrivals;
@@ -36,12 +36,17 @@ pub struct FiniteMeasurement {
 /// A stretch of simulated time: from, until.
 pub type Span = (Picoseconds, Picoseconds);
 
-/// When the operations of the collective subnetwork are done that a load goes on beside; `None` if
-/// they don't come to their end.
-pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picoseconds> {
+/// When the workloads of these classes are over, beside which loads go on; `None` if they don't
+/// come to their end. The engine is simulated until then.
+pub fn end_of(engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Picoseconds> {
+    let all = engine.classes();
+    engine.observer().start(all);
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
+    let is_over = |engine: &Engine<'_, Collector>, class| {
+        engine.is_over(class) || end_of_operations(engine, class).is_some()
+    };
     while engine.run_until(engine.now() + LOOK_EVERY) {
-        if engine.collectives_done() {
+        if classes.iter().all(|&class| is_over(engine, class)) {
             break;
         }
         let packets = engine.counters().packets_delivered;
@@ -52,11 +57,25 @@ pub fn end_of_operations(engine: &mut Engine<'_, Collector>) -> Option<Picosecon
         }
         delivered = packets;
     }
-    Collectives::outcome(engine.collectives()).ok()?.into_iter().max()
+    let ends = classes.iter().map(|&class| {
+        if engine.workload_of::<Collectives>(class).next().is_some() {
+            return end_of_operations(engine, class);
+        }
+        let latest_event = engine.latest_deferred_of(class);
+        Some(engine.observer().latest_completion_of(class).max(latest_event))
+    });
+    ends.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
-/// Runs until nothing is left, about `messages` of them in all; where something goes on beside it
-/// for ever, for the `span` that counts. Of an application whose ranks hang, nothing tells so here:
+/// When the operations of the collective subnetwork ended, if they are the workload of this class
+/// and have.
+fn end_of_operations(engine: &Engine<'_, Collector>, class: u8) -> Option<Picoseconds> {
+    let ends = Collectives::outcome(engine.workload_of(class)).ok()?;
+    ends.into_iter().max().map(|end| engine.start_of(class) + end)
+}
+
+/// Runs until nothing is left, about `messages` of them in all. Where loads go on beside them for
+/// ever, runs for the `span` that counts, whose end is known from [`end_of`]. Of an application whose ranks hang, nothing tells so here:
 /// its [outcome](flitlab_workload::traffic::Application::outcome) does.
 ///
 /// # Errors
@@ -76,7 +95,8 @@ pub fn measure_finite(
                 engine.observer().end_window();
                 engine.reset_channels();
             }
-            engine.observer().start();
+            let classes = engine.classes();
+            engine.observer().start(classes);
             MeasurementState::default()
         }
     };
@@ -101,14 +121,11 @@ pub fn measure_finite(
             done: percent(done),
             most: 100,
         });
-        if !engine.collectives_done() {
-            (watch.keep)(Snapshot::new(engine, &state));
-        }
-        // The load beside them would never end, or all remaining events happen later than can be
-        // told.
-        if engine.now() >= end.min(END) || engine.collectives_done() {
+        // Loads beside them would never end, or all remaining events happen later than can be told.
+        if engine.now() >= end.min(END) {
             break;
         }
+        (watch.keep)(Snapshot::new(engine, &state));
     }
     engine.find_deadlock().map_or(Ok(()), Err)?;
     let total = engine.observer().end_window();

@@ -267,7 +267,8 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
         self.engine.reset_channels();
         self.state.carried = self.engine.carried();
-        self.engine.observer().start();
+        let classes = self.engine.classes();
+        self.engine.observer().start(classes);
     }
 
     /// Simulates a window, or the rest of one, and samples the flits under way.

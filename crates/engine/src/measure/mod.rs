@@ -4,6 +4,7 @@
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
 mod bound;
+mod by_class;
 mod collector;
 mod completion;
 mod delivery_log;
@@ -22,11 +23,12 @@ mod watch;
 mod window;
 
 pub use bound::{Bottleneck, Forecast, Stream, forecast, looks_at_all_pairs};
+pub use by_class::ClassSummary;
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::explain;
-pub use finite::{FiniteMeasurement, Span, end_of_operations, measure_finite};
+pub use finite::{FiniteMeasurement, Span, end_of, measure_finite};
 pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
 };

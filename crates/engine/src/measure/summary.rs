@@ -1,5 +1,6 @@
 //! What is told of every measurement, whatever it was of.
 
+use super::by_class::ClassSummary;
 use super::collector::{Collector, Distribution};
 use super::order::Reordering;
 use crate::{ChannelReport, Counters, Digest, Engine};
@@ -25,6 +26,8 @@ pub struct Summary {
     pub hops: Option<f64>,
     /// Shares of packets that were derouted, by kind.
     pub derouted: Option<[f64; Misroute::KINDS.len()]>,
+    /// By class of traffic, if there are several workloads; empty if there is one.
+    pub classes: Vec<ClassSummary>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
     /// Counts of the engine at the end.
@@ -44,14 +47,14 @@ impl Summary {
         let (counters, digest) = (engine.counters(), engine.digest());
         let collector = engine.observer();
         let total = collector.total;
-        let mean = |sum: u128| (total.packets > 0).then(|| sum as f64 / total.packets as f64);
         Self {
             packet_latency: collector.packet_latency(),
             packet_latency_quantiles: collector.packet_latency_quantiles(),
-            network_latency: mean(total.network_latency),
+            network_latency: total.mean_network_latency(),
             message_latency: collector.message_latency(),
-            hops: mean(total.hops.into()),
+            hops: total.mean_hops(),
             derouted: total.derouted_shares(),
+            classes: collector.by_class(),
             reordering: collector.reordering(),
             counters,
             digest,

@@ -13,7 +13,7 @@ use crate::network::{ChannelTiming, End, Network};
 use crate::next_hop::demands;
 use crate::packet::{Packet, last_start};
 use crate::router::packet::collective::trees::Trees;
-use flitlab_base::narrow::narrow;
+use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::{ChannelKind, Parameters, Switching};
 use flitlab_routing::relation::{Hop, Ring, TERMINAL_CLASSES};
@@ -83,13 +83,10 @@ impl<'f> NetworkContext<'f> {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
         let later = interruption.map(|interruption| &interruption.table);
-        let vc_map = VcMap::new(
-            routes,
-            later,
-            parameters,
-            workload.kinds(),
-            workload.collectives().is_some(),
-        );
+        let kinds = demands::kinds_by_class(workload);
+        demands::check_adaptive_channel(routes, parameters, &kinds);
+        let collective = workload.collectives().is_some();
+        let vc_map = VcMap::new(routes, later, parameters, &kinds, collective);
         let mut first_terminals = vec![0];
         let mut terminals = Vec::new();
         for own in fabric.terminals_by_router() {
@@ -118,9 +115,11 @@ impl<'f> NetworkContext<'f> {
             End { router, ejection, class }
         });
         let ends: Vec<End> = ends.collect();
-        let trees = workload
-            .collectives()
-            .map_or(Trees::NONE, |it| Trees::new(it, fabric, &ends, parameters, &vc_map));
+        let trees = workload.collectives().map_or(Trees::NONE, |it| {
+            let of_class = |member: &Box<dyn Workload>| member.collectives().is_some();
+            let class = workload.by_class().iter().position(of_class).unwrap_or(0);
+            Trees::new(it, fitted!(class, u8), fabric, &ends, parameters, &vc_map)
+        });
         let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
         let kinds = [ChannelKind::Network, ChannelKind::Injection, ChannelKind::Ejection];
         let timings = |kind| {

@@ -5,10 +5,12 @@
 //! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
 //! number.
 
-use crate::next_hop::demands::VcDemand;
+use crate::next_hop::demands::{KindsByClass, VcDemand, VcSet};
+use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
 use flitlab_routing::{ForwardingTable, Routes};
+use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The virtual channels in use, in ascending order of their numbers.
 #[derive(Clone, Debug)]
@@ -17,8 +19,12 @@ pub(crate) struct VcMap {
     numbers: Vec<u8>,
     /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
     index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
-    /// Numbers of the virtual channels on which sources inject data and requests, and responses.
-    injected_on: [u8; 2],
+    /// By class of traffic, then purpose: the index of the virtual channel on which sources inject.
+    injected_on: [[u8; Purpose::COUNT]; MAX_WORKLOADS],
+    /// By class of traffic: the set of virtual channels of its packets.
+    sets: [VcSet; MAX_WORKLOADS],
+    /// Whether links that are shared flit by flit have virtual channels for responses alone.
+    pub is_split: bool,
 }
 
 impl VcMap {
@@ -28,10 +34,11 @@ impl VcMap {
         routes: &Routes,
         later: Option<&ForwardingTable>,
         parameters: &Parameters,
-        kinds: (bool, bool),
+        kinds: &KindsByClass,
         collective: bool,
     ) -> Self {
-        let VcDemand { mut used, injected_on } = VcDemand::new(routes, later, parameters, kinds);
+        let VcDemand { mut used, injected_on, sets, is_split } =
+            VcDemand::new(routes, later, parameters, kinds);
         if collective {
             used |= 1 << UP_CHANNEL | 1 << DOWN_CHANNEL;
         }
@@ -41,7 +48,9 @@ impl VcMap {
         for (vc, &channel) in (0..).zip(&numbers) {
             index_of[usize::from(channel)] = vc;
         }
-        Self { numbers, index_of, injected_on }
+        let index = |number: u8| index_of[usize::from(number)];
+        let injected_on = injected_on.map(|of_class| of_class.map(index));
+        Self { numbers, index_of, injected_on, sets, is_split }
     }
 
     /// How many virtual channels are in use.
@@ -56,10 +65,16 @@ impl VcMap {
         self.index_of[usize::from(virtual_channel)]
     }
 
-    /// The index of the virtual channel on which sources inject data and requests, or responses.
+    /// The index of the virtual channel on which sources inject packets of a class.
     #[inline]
-    pub(crate) fn injected_on(&self, channel: u8) -> u8 {
-        self.index(self.injected_on[usize::from(channel)])
+    pub(crate) fn injected_on(&self, class: u8, purpose: Purpose) -> u8 {
+        self.injected_on[usize::from(class)][purpose as usize]
+    }
+
+    /// The set of virtual channels of a class.
+    #[inline]
+    pub(crate) fn set(&self, class: u8) -> VcSet {
+        self.sets[usize::from(class)]
     }
 
     /// The number of the virtual channel with this index.

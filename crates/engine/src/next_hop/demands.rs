@@ -1,10 +1,12 @@
 //! What routes need of the network before there is one: virtual channels, room, memory.
 
 use crate::network::vc_map::VcMap;
+use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
-use flitlab_model::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use flitlab_model::{PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass};
 use flitlab_routing::{AdaptiveChannels, ForwardingTable, Routes};
+use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
 use super::source_route::Dateline;
 
@@ -33,59 +35,210 @@ pub(crate) fn memory_of_sources(routes: &Routes, fabric: &Fabric) -> u64 {
     }
 }
 
+/// By class: whether it has messages of data, and whether it has reads or others that are answered.
+pub(crate) type KindsByClass = [(bool, bool); MAX_WORKLOADS];
+
+/// The kinds of messages of each class of a workload.
+pub(crate) fn kinds_by_class(workload: &dyn Workload) -> KindsByClass {
+    std::array::from_fn(|class| workload.kinds_of(fitted!(class, u8)))
+}
+
+/// A set of virtual channels of packets that go by a table or by paths of their sources.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VcSet {
+    /// The number that is added to the virtual channels of the routes.
+    pub first: u8,
+    pub width: u8,
+}
+
 /// The virtual channels that packets use, without those of collective operations.
 pub(crate) struct VcDemand {
     /// The numbers of the virtual channels, a bit each.
     pub used: u16,
-    /// The virtual channels on which sources inject data and requests, and responses.
-    pub injected_on: [u8; 2],
+    /// By class, then [`Purpose`]: the virtual channel on which sources inject, where neither a
+    /// table nor the destination decides.
+    pub injected_on: [[u8; Purpose::COUNT]; MAX_WORKLOADS],
+    /// By class: its set of virtual channels.
+    pub sets: [VcSet; MAX_WORKLOADS],
+    /// Whether links that are shared flit by flit have virtual channels for responses alone.
+    pub is_split: bool,
 }
 
 impl VcDemand {
-    /// The demand of messages of data (`data`) and remote reads (`reads`).
+    /// The demand of classes with these kinds of messages.
     ///
     /// * Links that are shared flit by flit use all virtual channels.
-    /// * A forwarding table uses its own; `later` is the table that may replace it after a failure.
+    /// * A forwarding table uses its own, in one set or several; `later` is the table that may
+    ///   replace it after a failure.
+    ///
+    /// # Panics
+    /// If the routes can't carry a class of traffic as it asks for.
     pub(crate) fn new(
         routes: &Routes,
         later: Option<&ForwardingTable>,
         parameters: &Parameters,
-        (data, reads): (bool, bool),
+        kinds: &KindsByClass,
     ) -> Self {
+        let all = parameters.virtual_channels;
         let first = |count: u8| fitted!((1_u32 << count) - 1, u16);
-        let all = first(parameters.virtual_channels);
-        let usual = [REQUEST_CHANNEL, RESPONSE_CHANNEL];
-        let plain = if reads { 1 << REQUEST_CHANNEL | 1 << RESPONSE_CHANNEL } else { 0 };
-        let (used, injected_on) = match routes {
-            _ if parameters.sharing.is_some() => {
-                let half = parameters.virtual_channels / 2;
-                let split = is_by_source(routes) && reads;
-                (all, if split { [REQUEST_CHANNEL, half] } else { usual })
+        let classes = || (0..).map(|number| parameters.class(number)).zip(kinds);
+        let width = set_width(routes, later, parameters);
+        check_classes(routes, width, parameters);
+        let is_split = parameters.sharing.is_some()
+            && is_by_source(routes)
+            && classes().any(|(class, kinds)| kinds.1 || kinds.0 && class.on_response_channel);
+        let mut injected_on = [[0; Purpose::COUNT]; MAX_WORKLOADS];
+        let mut sets = [VcSet::default(); MAX_WORKLOADS];
+        let (mut of_purposes, mut of_sets) = (0, 0);
+        for (number, (class, &(data, answered))) in classes().enumerate() {
+            sets[number] = VcSet { first: class.service * width, width };
+            if data || answered {
+                of_sets |= first(width) << sets[number].first;
             }
-            Routes::DirectionOrder(order) if order.has_dateline() => {
-                // Class 1 has the virtual channel behind that of class 0.
-                let classes = if Dateline::of(order).is_some() { 0b11 } else { 0b01 };
-                let bases = usual.map(|traffic| 2 * traffic);
-                let traffic = &bases[..if reads { 2 } else { 1 }];
-                (traffic.iter().fold(0, |used, base| used | classes << base), bases)
+            for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
+                let injection = Injection::new(routes, class, purpose);
+                injected_on[number][purpose as usize] = match injection {
+                    Injection::Deterministic(channel) if is_split => channel * (all / 2),
+                    _ => injection.channel(routes),
+                };
+                if exists {
+                    of_purposes |= injection.vcs(routes);
+                }
             }
-            Routes::Forwarding(table) => {
-                let most = table.vc_count().max(later.map_or(0, ForwardingTable::vc_count));
-                (first(most.min(parameters.virtual_channels)), usual)
-            }
-            Routes::Relation(_) | Routes::Paths(_) => (all, usual),
-            Routes::Adaptive(adaptive) if data => {
-                let rules = adaptive.rules();
-                let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = rules.channels;
-                let round = u16::from(rules.non_minimal.goes_via_intermediate());
-                let own = 1 << adaptive | 1 << escape | round << escape_to_intermediate;
-                (plain | own, usual)
-            }
-            _ => (plain | 1 << REQUEST_CHANNEL, usual),
+        }
+        let used = match routes {
+            _ if parameters.sharing.is_some() => first(all),
+            Routes::Forwarding(_) | Routes::Paths(_) => of_sets,
+            Routes::Relation(_) => first(all),
+            _ => of_purposes,
         };
-        // Acknowledgements of links are counted in it.
-        let counts = u16::from(parameters.errors.is_some()) << REQUEST_CHANNEL;
-        Self { used: used | counts, injected_on }
+        // There has to be one. Acknowledgements of links are counted in it, too.
+        let counts = u16::from(used == 0 || parameters.errors.is_some()) << REQUEST_CHANNEL;
+        Self { used: used | counts, injected_on, sets, is_split }
+    }
+}
+
+/// The channel on which sources inject packets of a class, where routing decides by their purpose.
+#[derive(Clone, Copy)]
+enum Injection {
+    /// The adaptive channel.
+    Adaptive,
+    /// The request channel or the response channel, which the packets keep.
+    Deterministic(u8),
+}
+
+impl Injection {
+    fn new(routes: &Routes, class: TrafficClass, purpose: Purpose) -> Self {
+        let chooses = match class.packets {
+            PacketKind::Usual => purpose == Purpose::Data,
+            PacketKind::Adaptive => true,
+            PacketKind::Deterministic => false,
+        };
+        if chooses && matches!(routes, Routes::Adaptive(_)) {
+            return Self::Adaptive;
+        }
+        let is_response = match purpose {
+            Purpose::Data => class.on_response_channel,
+            Purpose::Request => false,
+            Purpose::Response => true,
+        };
+        Self::Deterministic(if is_response { RESPONSE_CHANNEL } else { REQUEST_CHANNEL })
+    }
+
+    /// The number of the virtual channel.
+    fn channel(self, routes: &Routes) -> u8 {
+        match (self, routes) {
+            (Self::Adaptive, Routes::Adaptive(adaptive)) => adaptive.rules().channels.adaptive,
+            // Class 1 of a dateline has the virtual channel behind that of class 0.
+            (Self::Deterministic(channel), Routes::DirectionOrder(order))
+                if order.has_dateline() =>
+            {
+                2 * channel
+            }
+            (Self::Deterministic(channel), _) => channel,
+            (Self::Adaptive, _) => unreachable!("the routing has no adaptive channel"),
+        }
+    }
+
+    /// The virtual channels of packets that are injected there, a bit each.
+    fn vcs(self, routes: &Routes) -> u16 {
+        let own = 1 << self.channel(routes);
+        match (self, routes) {
+            (Self::Adaptive, Routes::Adaptive(adaptive)) => {
+                let rules = adaptive.rules();
+                let AdaptiveChannels { escape, escape_to_intermediate, .. } = rules.channels;
+                let round = u16::from(rules.non_minimal.goes_via_intermediate());
+                own | 1 << escape | round << escape_to_intermediate
+            }
+            (_, Routes::DirectionOrder(order)) if Dateline::of(order).is_some() => own | own << 1,
+            _ => own,
+        }
+    }
+}
+
+/// Number of virtual channels of a set: those that a table or paths need, or all.
+fn set_width(routes: &Routes, later: Option<&ForwardingTable>, parameters: &Parameters) -> u8 {
+    let all = parameters.virtual_channels;
+    let has_sets = parameters.classes.iter().any(|class| class.service > 0);
+    match routes {
+        Routes::Forwarding(table) => {
+            table.vc_count().max(later.map_or(0, ForwardingTable::vc_count)).min(all)
+        }
+        Routes::Paths(routes) if has_sets => routes.paths.vcs(),
+        _ => all,
+    }
+}
+
+/// Checks that routes can carry all classes of traffic as they ask for.
+///
+/// # Panics
+/// If they can't.
+fn check_classes(routes: &Routes, width: u8, parameters: &Parameters) {
+    let classes = parameters.classes.len();
+    assert!(classes <= MAX_WORKLOADS, "{classes} classes of traffic, of {MAX_WORKLOADS}");
+    let is_torus = matches!(routes, Routes::Adaptive(_));
+    let has_sets = matches!(routes, Routes::Forwarding(_) | Routes::Paths(_));
+    for (number, class) in parameters.classes.iter().enumerate() {
+        let TrafficClass { packets, on_response_channel, service } = *class;
+        assert!(
+            packets == PacketKind::Usual || is_torus,
+            "class {number} has {packets:?} packets, and routing is not adaptive on a torus"
+        );
+        assert!(
+            !on_response_channel || is_torus || is_by_source(routes),
+            "class {number} has data on the response channel, and the routing has none"
+        );
+        assert!(
+            service == 0 || has_sets,
+            "class {number} has service {service}, and the routing has one set of virtual channels"
+        );
+        let needed = (u32::from(service) + 1) * u32::from(width);
+        assert!(
+            needed <= parameters.virtual_channels.into(),
+            "class {number} needs {needed} virtual channels"
+        );
+    }
+}
+
+/// Checks that no packets keep to the adaptive channel, where other packets choose.
+///
+/// # Panics
+/// If some do.
+pub(crate) fn check_adaptive_channel(
+    routes: &Routes,
+    parameters: &Parameters,
+    kinds: &KindsByClass,
+) {
+    let Routes::Adaptive(adaptive) = routes else { return };
+    let adaptive = adaptive.rules().channels.adaptive;
+    for (number, &(data, answered)) in (0..).zip(kinds) {
+        for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
+            let injection = Injection::new(routes, parameters.class(number), purpose);
+            assert!(
+                !exists || !matches!(injection, Injection::Deterministic(it) if it == adaptive),
+                "deterministic packets of class {number} are on the adaptive channel {adaptive}"
+            );
+        }
     }
 }
 

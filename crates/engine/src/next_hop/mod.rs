@@ -40,6 +40,7 @@ use crate::network::context::NetworkContext;
 use crate::packet::message::Role;
 use crate::packet::{Origin, Packet, Packets};
 use answer::{Ends, Head, NextHop};
+use demands::VcSet;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;
@@ -219,18 +220,19 @@ impl<'f> Routing<'f> {
         let Ends { terminal, from, destination, ejection } = ends;
         let End { router: to, ejection: first, .. } = context.end(destination);
         let output = first + ejection;
+        let first_vc = context.vc_map.set(origin.class()).first;
         match self {
             Self::Source(routes) => {
                 routes.inject(context, (from, to), output, (packet, origin), rest);
             }
             Self::Table(table) => {
                 let class = table.class(context.fabric, packet.source, destination);
-                packet.route = Address { destination, class, ejection }.into();
+                packet.route = Address { destination, class, first_vc, ejection }.into();
             }
             Self::Paths(paths) => {
                 let turns = choices.turns.get_mut(terminal as usize);
                 let class = table::path_of(paths, packet, (from, to), turns);
-                packet.route = Address { destination, class, ejection }.into();
+                packet.route = Address { destination, class, first_vc, ejection }.into();
             }
             Self::Torus(adaptive) => {
                 let random = choices.random.get_mut(terminal as usize);
@@ -241,24 +243,26 @@ impl<'f> Routing<'f> {
         }
     }
 
-    /// The virtual channel of the source queue of a message.
+    /// The virtual channel of the source queue of a message of a class.
     #[inline]
     pub(super) fn source_vc(
         &self,
         context: &NetworkContext<'_>,
-        role: Role,
+        (class, role): (u8, Role),
         (source, destination): (u32, u32),
     ) -> u8 {
-        match (role, self) {
-            (_, Self::Table(table)) => table::first_vc(table, context, source, destination),
+        match self {
+            Self::Table(table) => table::first_vc(table, context, class, (source, destination)),
             // Packets between the same two terminals keep their order; others have different
             // virtual channels.
-            (_, Self::Relation(_) | Self::Paths(_)) => {
-                fitted!(destination % fitted!(context.vc_map.count(), u32), u8)
+            Self::Relation(_) | Self::Paths(_) => {
+                let VcSet { first, width } = context.vc_map.set(class);
+                context.vc_map.index(first + fitted!(destination % u32::from(width), u8))
             }
-            (Role::Data, Self::Torus(_)) => context.channels.adaptive,
-            (Role::Operand | Role::Broadcast, _) => context.vc_map.index(role.virtual_channel()),
-            (role, _) => context.vc_map.injected_on(role.virtual_channel()),
+            Self::Source(_) | Self::Torus(_) => match role.purpose() {
+                Ok(purpose) => context.vc_map.injected_on(class, purpose),
+                Err(of_collective) => context.vc_map.index(of_collective),
+            },
         }
     }
 

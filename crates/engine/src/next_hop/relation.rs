@@ -123,7 +123,7 @@ impl<'f> RelationTables<'f> {
         if self.routes.random_ties {
             packet.note = self.routes.drawn(packet.source, packet.sequence);
         }
-        packet.route = Address { destination, class: 0, ejection }.into();
+        packet.route = Address { destination, class: 0, first_vc: 0, ejection }.into();
         origin.hops = 0;
     }
 
@@ -136,7 +136,7 @@ impl<'f> RelationTables<'f> {
         route: EncodedRoute,
         Head { router, input, vc, .. }: Head,
     ) -> NextHop {
-        let Address { destination, class: fallbacks, ejection } = route.into();
+        let Address { destination, class: fallbacks, ejection, .. } = route.into();
         let end = context.end(destination);
         if end.router == router {
             return NextHop::ejection(end.ejection + ejection, vc);

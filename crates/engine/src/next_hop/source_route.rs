@@ -9,8 +9,8 @@ use flitlab_base::narrow::{fitted, narrow};
 use flitlab_routing::{DirectionOrder, Routes};
 
 /// The rule by which a packet's virtual channel follows from the rings of its route (docs/model.md,
-/// "Order of directions"). Where there is a ring all virtual channels are in use, so that indices
-/// equal numbers.
+/// "Order of directions"). Where there is a ring, both virtual channels of requests or responses are
+/// in use if one is, so that their indices differ in the lowest bit alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dateline {
     dimensions: u16,

@@ -15,24 +15,28 @@ pub(crate) struct Address {
     /// A number that decides its virtual channel, together with the router: its class in a
     /// forwarding table, the number of its path, or its fallback hops so far in a relation.
     pub class: u8,
+    /// The first virtual channel of its set.
+    pub first_vc: u8,
     /// The ejection channel's number among the terminal's.
     pub ejection: u16,
 }
 
 impl From<Address> for EncodedRoute {
     #[inline]
-    fn from(Address { destination, class, ejection }: Address) -> Self {
-        Self(u64::from(destination) | u64::from(class) << 32 | u64::from(ejection) << 48)
+    fn from(Address { destination, class, first_vc, ejection }: Address) -> Self {
+        let (class, first_vc) = (u64::from(class), u64::from(first_vc));
+        Self(u64::from(destination) | class << 32 | first_vc << 40 | u64::from(ejection) << 48)
     }
 }
 
 impl From<EncodedRoute> for Address {
     #[inline]
     fn from(EncodedRoute(encoded): EncodedRoute) -> Self {
-        let [a, b, c, d, class, _, low, high] = encoded.to_le_bytes();
+        let [a, b, c, d, class, first_vc, low, high] = encoded.to_le_bytes();
         Self {
             destination: u32::from_le_bytes([a, b, c, d]),
             class,
+            first_vc,
             ejection: u16::from_le_bytes([low, high]),
         }
     }
@@ -53,12 +57,12 @@ pub(super) fn next_hop(
     route: EncodedRoute,
     head: Head,
 ) -> NextHop {
-    let Address { destination, class, ejection } = route.into();
+    let Address { destination, class, first_vc, ejection } = route.into();
     let end = context.end(destination);
     match table.port(head.router, destination) {
         Some(port) if end.router != head.router => {
             let vc = table.vc(head.router, destination, class, head.came, port);
-            hop(context, port, vc)
+            hop(context, port, first_vc + vc)
         }
         _ => NextHop::ejection(end.ejection + ejection, head.vc),
     }
@@ -73,11 +77,11 @@ pub(super) fn next_hop_of_path(
     (source, hops, route): (u32, u16, EncodedRoute),
     vc: u8,
 ) -> NextHop {
-    let Address { destination, class, ejection } = route.into();
+    let Address { destination, class, first_vc, ejection } = route.into();
     let end = context.end(destination);
     let path = paths.path(context.end(source).router, end.router, class);
     match path.get(usize::from(hops)) {
-        Some(next) => hop(context, next.port, next.vc),
+        Some(next) => hop(context, next.port, first_vc + next.vc),
         None => NextHop::ejection(end.ejection + ejection, vc),
     }
 }
@@ -101,19 +105,20 @@ pub(super) fn path_of(
     path
 }
 
-/// The virtual channel on which a terminal's packets to a destination leave their first router.
+/// The virtual channel on which a terminal's packets of a class to a destination leave their first
+/// router.
 pub(super) fn first_vc(
     table: &ForwardingTable,
     context: &NetworkContext<'_>,
-    source: u32,
-    destination: u32,
+    traffic_class: u8,
+    (source, destination): (u32, u32),
 ) -> u8 {
     let router = context.end(source).router;
     let vc = table.port(router, destination).map_or(0, |port| {
         let class = table.class(context.fabric, source, destination);
         table.vc(router, destination, class, None, port)
     });
-    context.vc_map.index(vc)
+    context.vc_map.index(context.vc_map.set(traffic_class).first + vc)
 }
 
 #[cfg(test)]
@@ -122,7 +127,7 @@ mod tests {
 
     #[test]
     fn addresses_come_back_as_they_were() {
-        let address = Address { destination: u32::MAX, class: 15, ejection: 300 };
+        let address = Address { destination: u32::MAX, class: 15, first_vc: 14, ejection: 300 };
         assert_eq!(Address::from(EncodedRoute::from(address)), address);
     }
 }

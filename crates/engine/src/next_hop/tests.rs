@@ -51,9 +51,9 @@ impl<'f> Walker<'f> {
             note: 0,
             route: EncodedRoute::default(),
         };
-        let mut origin = Origin::new((time, time), NONE, 0, 0, 0);
+        let mut origin = Origin::new((time, time), NONE, 0, 0, 0, 0);
         let mut packets = Packets::new(routing.words());
-        let mut vc = routing.source_vc(context, Role::Data, (source, destination));
+        let mut vc = routing.source_vc(context, (0, Role::Data), (source, destination));
         let ends = Ends { terminal: source, from: router, destination, ejection: 0 };
         let mut rest = [0; MAX_WORDS];
         let rest = &mut rest[..routing.words()];

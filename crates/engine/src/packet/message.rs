@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{DOWN_CHANNEL, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, UP_CHANNEL};
+use flitlab_model::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
 
 /// The kind of a message: what its last packet's delivery causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,14 +40,31 @@ impl Role {
         matches!(self, Self::Response | Self::Acknowledgement(_))
     }
 
-    pub(crate) fn virtual_channel(self) -> u8 {
+    /// The purpose of its packets, or the virtual channel of a collective operation.
+    #[inline]
+    pub(crate) fn purpose(self) -> Result<Purpose, u8> {
         match self {
-            Self::Data | Self::Request(_) | Self::Put | Self::Atomic(_) => REQUEST_CHANNEL,
-            Self::Response | Self::Acknowledgement(_) => RESPONSE_CHANNEL,
-            Self::Operand => UP_CHANNEL,
-            Self::Broadcast => DOWN_CHANNEL,
+            Self::Data => Ok(Purpose::Data),
+            Self::Request(_) | Self::Put | Self::Atomic(_) => Ok(Purpose::Request),
+            Self::Response | Self::Acknowledgement(_) => Ok(Purpose::Response),
+            Self::Operand => Err(UP_CHANNEL),
+            Self::Broadcast => Err(DOWN_CHANNEL),
         }
     }
+}
+
+/// What packets are for, as far as their virtual channels depend on it. Puts are requests, and
+/// acknowledgements responses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Data,
+    Request,
+    Response,
+}
+
+impl Purpose {
+    pub(crate) const COUNT: usize = 3;
+    pub(crate) const ALL: [Self; Self::COUNT] = [Self::Data, Self::Request, Self::Response];
 }
 
 /// A message in a source queue, waiting or with packets being injected. It takes half a cache line,
@@ -66,6 +83,8 @@ pub(crate) struct Queued {
     /// Its [`Note`]; [`NONE`](flitlab_fabric::NONE) for data without a tag of which no packet has
     /// been injected.
     pub note: u32,
+    /// Its class of traffic.
+    pub class: u8,
 }
 
 /// Further data of some messages that wait.

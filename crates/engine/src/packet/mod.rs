@@ -12,6 +12,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_routing::adaptive::Misroute;
+use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The maximum number of flits of a packet: a packet and its bubble are counted in 16 bits.
 pub const MAX_FLITS: u32 = (1 << 15) - 1;
@@ -59,6 +60,11 @@ pub(crate) struct Origin {
 const LOST: u8 = 1 << 7;
 const BAD: u8 = 1 << 6;
 const FRESH: u8 = 1 << 5;
+/// The bits of the class of its message.
+const CLASS: u8 = (MAX_WORKLOADS as u8 - 1) << CLASS_SHIFT;
+const CLASS_SHIFT: u32 = 2;
+/// The bits of the detour that it takes.
+const MISROUTE: u8 = (1 << CLASS_SHIFT) - 1;
 
 impl Origin {
     pub(crate) fn new(
@@ -67,8 +73,16 @@ impl Origin {
         payload: u32,
         hops: u16,
         injection_channel: u8,
+        class: u8,
     ) -> Self {
-        Self { created, injected, arrival, payload, hops, injection_channel, flags: 0 }
+        let flags = class << CLASS_SHIFT & CLASS;
+        Self { created, injected, arrival, payload, hops, injection_channel, flags }
+    }
+
+    /// The class of its message.
+    #[inline]
+    pub(crate) fn class(&self) -> u8 {
+        (self.flags & CLASS) >> CLASS_SHIFT
     }
 
     /// Marks it as lost: it is cut or swallowed after a failure.
@@ -106,13 +120,13 @@ impl Origin {
     }
 
     pub(crate) fn misroute(&self) -> Option<Misroute> {
-        let number = usize::from(self.flags & !(LOST | BAD | FRESH));
+        let number = usize::from(self.flags & MISROUTE);
         number.checked_sub(1).map(|number| Misroute::KINDS[number])
     }
 
     pub(crate) fn set_misroute(&mut self, kind: Option<Misroute>) {
         let number = kind.map_or(0, |kind| kind as u8 + 1);
-        self.flags = self.flags & (LOST | BAD | FRESH) | number;
+        self.flags = self.flags & !MISROUTE | number;
     }
 }
 
@@ -293,7 +307,7 @@ mod tests {
         let (ready, tail, source, sequence) = (0, 0, 0, 0);
         let (next, flits, note, route) = (NONE, 1, 0, EncodedRoute::default());
         let packet = Packet { ready, tail, next, source, sequence, flits, note, route };
-        let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0);
+        let origin = Origin::new((Picoseconds(0), Picoseconds(0)), NONE, 0, 0, 0, 0);
         let mut packets = Packets::new(2);
         let slots: Vec<u32> = (0..3).map(|_| packets.insert(packet, origin)).collect();
         assert_eq!(slots, [0, 1, 2]);
@@ -307,13 +321,18 @@ mod tests {
 
     #[test]
     fn what_became_of_a_packet_is_kept() {
-        let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5);
-        for kind in Misroute::KINDS.map(Some).into_iter().chain([None]) {
-            origin.set_misroute(kind);
-            assert_eq!((origin.misroute(), origin.is_useless()), (kind, false));
+        for class in 0..MAX_WORKLOADS as u8 {
+            let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5, class);
+            for kind in Misroute::KINDS.map(Some).into_iter().chain([None]) {
+                origin.set_misroute(kind);
+                assert_eq!((origin.misroute(), origin.is_useless()), (kind, false));
+                assert_eq!(origin.class(), class);
+            }
+            origin.set_misroute(Some(Misroute::Orthant));
+            origin.lose();
+            assert_eq!((origin.misroute(), origin.is_useless()), (Some(Misroute::Orthant), true));
+            origin.spoil();
+            assert_eq!((origin.class(), origin.is_fresh()), (class, true));
         }
-        origin.set_misroute(Some(Misroute::Orthant));
-        origin.lose();
-        assert_eq!((origin.misroute(), origin.is_useless()), (Some(Misroute::Orthant), true));
     }
 }

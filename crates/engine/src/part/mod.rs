@@ -75,7 +75,7 @@ impl<'f, R: Routers> Part<'f, R> {
             context: Arc::clone(context),
         };
         let hosts = Hosts::new(&mut common, &ports, workload);
-        let routers = R::new(&common, ports, own, &*hosts.workload);
+        let routers = R::new(&common, ports, own);
         Self { common, hosts, routers }
     }
 

@@ -25,7 +25,6 @@ use crate::part::Part;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Waiting;
-use flitlab_workload::traffic::Workload;
 
 /// A buffer: the part that it is in, and its number there, by input port, then virtual channel.
 pub(crate) type Buffer = (usize, u32);
@@ -49,7 +48,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     const QUEUES_AT_ONCE: bool;
 
     /// Idle routers with these ports.
-    fn new(common: &Common<'_>, ports: Ports, own: &Self::Own, workload: &dyn Workload) -> Self;
+    fn new(common: &Common<'_>, ports: Ports, own: &Self::Own) -> Self;
 
     fn ports(&self) -> &Ports;
 

@@ -15,6 +15,7 @@ mod simulation;
 pub mod slurm;
 mod store;
 mod warnings;
+mod workload_rows;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};

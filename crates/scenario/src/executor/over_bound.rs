@@ -35,9 +35,11 @@ impl OverBound {
         let mut why = Vec::new();
         if ratio >= WORTH_TELLING {
             let only = simulation.only().map(|share| (share, &share.member().workload));
-            why.extend(only.and_then(|(share, workload)| {
-                workload.why_over_bound(share, &bound, completion)
-            }));
+            why.extend(
+                only.and_then(|(share, workload)| {
+                    workload.why_over_bound(share, &bound, completion)
+                }),
+            );
             why.extend(busiest(channels, completion));
             why.extend(stalls(channels));
         }

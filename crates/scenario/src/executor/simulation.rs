@@ -20,9 +20,9 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter, Logged, Offered,
-    Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of_operations, forecast, looks_at_all_pairs, measure_finite,
-    measure_interruption, measure_load,
+    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter,
+    Logged, Offered, Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of, forecast,
+    looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
@@ -203,13 +203,8 @@ impl Simulation {
             Some((share.load()?, part))
         });
         loads.fold(None, |all, (load, part)| {
-            let none = LoadRates {
-                fraction: 0.0,
-                payload: 0.0,
-                flits: 0.0,
-                messages: 0.0,
-                random: false,
-            };
+            let none =
+                LoadRates { fraction: 0.0, payload: 0.0, flits: 0.0, messages: 0.0, random: false };
             let all = all.unwrap_or(none);
             Some(LoadRates {
                 fraction: all.fraction + load.fraction * part,
@@ -292,7 +287,6 @@ impl Simulation {
             None => self.run_finite(row, state, watch),
         }
     }
-
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.
     #[must_use]
@@ -418,6 +412,11 @@ impl Simulation {
             _ => {}
         }
         warnings.extend(channels_warning(channels.len(), measured.summary.all_channels));
+        let workloads = if stuck || self.only().is_some() {
+            Vec::new()
+        } else {
+            self.rows_of_loads(row.status, &measured.summary.classes, measured.measured)
+        };
         let deadlock = match measured.ending {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
@@ -427,7 +426,7 @@ impl Simulation {
             channels,
             latencies,
             windows,
-            workloads: Vec::new(),
+            workloads,
             explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),
@@ -455,7 +454,7 @@ impl Simulation {
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
-    fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
+    pub(super) fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
         let kinds: &[Misroute] = match &self.scenario.network.routing {
             RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
             _ => &[],
@@ -590,10 +589,11 @@ impl Simulation {
     /// from its beginning until its end, which is known when all has been simulated once before.
     /// `None` also if it does not come to its end.
     fn span(&self) -> Option<Span> {
-        self.load()?;
+        self.load().filter(|_| self.only().is_none())?;
         let finite = || self.shares().filter(|share| share.member().is_finite);
         let mut engine = self.engine_without_logs(self.workload(), None);
-        let end = end_of_operations(&mut engine)?;
+        let classes: Vec<u8> = finite().map(Share::class).collect();
+        let end = end_of(&mut engine, &classes)?;
         let start = finite().map(Share::begins).min()?;
         Some((start, end))
     }
@@ -606,14 +606,15 @@ impl Simulation {
         &self,
         engine: &Engine<'_, Collector>,
         measured: &FiniteMeasurement,
-        _span: Option<Span>,
+        span: Option<Span>,
         found: &mut PointResult,
     ) -> Result<(), Hangs> {
         if let Some(only) = self.only() {
             let &FiniteMeasurement { completion, messages, .. } = measured;
-            return only.member().workload.finish(&Ended { share: only, engine, completion, messages }, found);
+            let ended = Ended { share: only, engine, completion, messages };
+            return only.member().workload.finish(&ended, found);
         }
-        Ok(())
+        self.finish_several(engine, &measured.summary.classes, span, found)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::workload::LARGEST_MESSAGE;
 use crate::workload::Given;
+use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
     Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
     rate, read_other, row_with_keys, size, time, with_keys,
@@ -19,10 +19,7 @@ use flitlab_workload::application::{
 };
 use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
 
-pub(crate) fn read(
-    reader: &mut Reader<'_>,
-    given: &mut Given<'_>,
-) -> Option<ApplicationSpec> {
+pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<ApplicationSpec> {
     let schedule = schedule(reader, given.registry);
     let placement = placement(reader, given.places);
     let mut ranks_per_node = 1;

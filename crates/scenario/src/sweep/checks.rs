@@ -133,10 +133,10 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
     }
     let has = |name: &str| document.get(name).is_some();
     // Beside a load, too, what comes to an end is measured until then, and not in a steady state.
-    let without_load =
-        |kind: &Registered<WorkloadKind>| has(kind.name) && kind.name != LOAD_TABLE;
+    let without_load = |kind: &Registered<WorkloadKind>| has(kind.name) && kind.name != LOAD_TABLE;
     if sweep.saturation.is_some() && has(SEVERAL) {
-        let message = format!("saturation is looked for by one load, and [{SEVERAL}] may have more");
+        let message =
+            format!("saturation is looked for by one load, and [{SEVERAL}] may have more");
         let help = format!(
             "sweep the load of one of them instead: `\"{SEVERAL}.NAME.traffic.load\" = [0.1, 0.2]` in [sweep.grid]"
         );

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 
-use super::{Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, WorkloadKind, WorkloadSpec};
+use super::{
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, Share, WorkloadKind, WorkloadSpec,
+};
 use crate::Scenario;
 use crate::checks::Checks;
 use crate::executor::{Outcome, SetupError, TOO_LONG, Work};
@@ -15,8 +17,7 @@ use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_engine::measure::{
-    CompletionBound, Explanation, Logged, Spent, application_bound,
-    explain,
+    CompletionBound, Explanation, Logged, Spent, application_bound, explain,
 };
 use flitlab_engine::{EmptyNetwork, Followed, Parameters};
 use flitlab_fabric::CableClass;
@@ -157,12 +158,7 @@ impl BoundWorkload for BoundApplication {
         application_bound(fabric, routes, parameters, &self.messages, hosts)
     }
 
-    fn why_over_bound(
-        &self,
-        _: Share<'_>,
-        _: &CompletionBound,
-        _: Picoseconds,
-    ) -> Option<String> {
+    fn why_over_bound(&self, _: Share<'_>, _: &CompletionBound, _: Picoseconds) -> Option<String> {
         Some("the bound counts messages alone; the critical path says what ranks waited for".into())
     }
 
@@ -203,7 +199,9 @@ impl BoundWorkload for BoundApplication {
 
     fn finish(&self, ended: &Ended<'_, '_>, result: &mut PointResult) -> Result<(), Hangs> {
         let schedule = &self.spec.schedule;
-        let outcome = match Application::outcome(ended.engine.workload::<Application>()) {
+        let outcome = match Application::outcome(
+            ended.engine.workload_of::<Application>(ended.share.class()),
+        ) {
             Ok(outcome) => outcome,
             Err(ranks) => {
                 let warning = stuck_warning(&ranks, schedule);
@@ -307,7 +305,8 @@ impl BoundApplication {
                 legs.push((first.start, last.end, followed(leg)));
             }
         }
-        let mut engine = share.simulation().engine_without_logs(share.simulation().workload(), None);
+        let mut engine =
+            share.simulation().engine_without_logs(share.simulation().workload(), None);
         engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
         let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
         let apart = all.div_ceil(LOOKS).max(Picoseconds(1));

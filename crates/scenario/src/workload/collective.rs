@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_MESSAGE, Share,
+    WorkloadKind, WorkloadSpec,
 };
 use crate::checks::Checks;
 use crate::executor::SetupError;
@@ -76,7 +77,8 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
     }
     let (kind, message) = (kind?, message?);
     given.parameters.collective = unit;
-    let spec = CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load: None };
+    let spec =
+        CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load: None };
     Some(Arc::new(spec))
 }
 
@@ -249,7 +251,7 @@ impl BoundWorkload for BoundCollective {
 
     fn finish(&self, ended: &Ended<'_, '_>, result: &mut PointResult) -> Result<(), Hangs> {
         let spec = &self.spec;
-        match Collectives::outcome(ended.engine.collectives()) {
+        match Collectives::outcome(ended.engine.workload_of(ended.share.class())) {
             Ok(done) => {
                 let last = done.into_iter().max().unwrap_or(spec.start);
                 let time = last - spec.start;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::load::access;
-use super::{Bound, BoundWorkload, Checked, Given, Share, LARGEST_MESSAGE, WorkloadKind, WorkloadSpec};
+use super::{
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
+};
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
 use crate::executor::SetupError;

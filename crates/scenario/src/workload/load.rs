@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Given, Share, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE, Share,
     WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;

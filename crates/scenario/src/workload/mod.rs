@@ -12,8 +12,8 @@ mod load;
 mod remote_memory;
 mod several;
 
-pub(crate) use several::{SEVERAL, read, whole};
 pub use several::{BoundMember, Member, Share, Workloads};
+pub(crate) use several::{SEVERAL, read, whole};
 
 use std::any::Any;
 use std::fmt::Debug;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Share, Hangs, LARGEST_REQUEST, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_REQUEST, Share,
+    WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
@@ -14,8 +15,8 @@ use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted};
-use flitlab_engine::measure::{CompletionBound, remote_memory_bound};
 use flitlab_engine::Parameters;
+use flitlab_engine::measure::{CompletionBound, remote_memory_bound};
 use flitlab_report::PointResult;
 use flitlab_workload::traffic::{
     Access, Partners, Pattern, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,
@@ -200,12 +201,7 @@ impl BoundWorkload for RemoteMemorySpec {
         remote_memory_bound(fabric, routes, parameters, share.pattern(), self)
     }
 
-    fn why_over_bound(
-        &self,
-        _: Share<'_>,
-        _: &CompletionBound,
-        _: Picoseconds,
-    ) -> Option<String> {
+    fn why_over_bound(&self, _: Share<'_>, _: &CompletionBound, _: Picoseconds) -> Option<String> {
         Some(format!(
             "a process has at most {} operations under way, and begins the next one when one is done",
             self.outstanding

@@ -4,8 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds,
-    read_kind,
+    Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds, read_kind,
 };
 use crate::checks::Checks;
 use crate::executor::{SetupError, Simulation};
@@ -234,7 +233,11 @@ fn check_overheads(member: &Member, checks: &mut Checks<'_>, parameters: &Parame
         );
         let help = "write `send_overhead = \"0 ns\"` and `receive_overhead = \"0 ns\"` in [adapter], and those of the \
                     ranks in its `host`";
-        checks.refuse(&["adapter.send_overhead", "adapter.receive_overhead", &table], message, help);
+        checks.refuse(
+            &["adapter.send_overhead", "adapter.receive_overhead", &table],
+            message,
+            help,
+        );
     }
 }
 
@@ -243,12 +246,11 @@ fn check_class(member: &Member, checks: &mut Checks<'_>, checked: &Checked<'_>) 
     let (Some(routing), class) = (checked.routing, member.class) else { return };
     let key = |key: &str| format!("{}.{key}", member.path);
     let on_torus = matches!(routing, RoutingSpec::Adaptive(_));
-    let by_table = matches!(
-        routing,
-        RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_)
-    ) || matches!(routing, RoutingSpec::Relation(spec) if spec.selection.is_some());
+    let by_table = matches!(routing, RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_))
+        || matches!(routing, RoutingSpec::Relation(spec) if spec.selection.is_some());
     if class.packets != PacketKind::Usual && !on_torus {
-        let message = "only adaptive routing on a torus has an adaptive channel and deterministic ones";
+        let message =
+            "only adaptive routing on a torus has an adaptive channel and deterministic ones";
         let help = "leave `packets` out, or choose an adaptive routing ([routing.adaptive])";
         checks.refuse(&[&key("packets"), "routing"], message, help);
     }
@@ -307,7 +309,8 @@ pub(crate) fn read(
                such as [workloads.NAME.traffic] with the keys of [traffic].";
     let members = reader.named_tables(SEVERAL, doc, |reader, name| member(reader, name, given));
     if !has_several {
-        let members: Vec<_> = alone.into_iter().map(|(kind, spec)| Member::alone(kind, spec)).collect();
+        let members: Vec<_> =
+            alone.into_iter().map(|(kind, spec)| Member::alone(kind, spec)).collect();
         return (!members.is_empty()).then_some(Workloads { members });
     }
     if let (true, Some(place)) = (members.len() > MAX_WORKLOADS, reader.place(SEVERAL)) {

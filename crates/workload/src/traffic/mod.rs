@@ -63,6 +63,17 @@ pub enum MessageKind {
     Broadcast,
 }
 
+impl MessageKind {
+    /// Whether it or an earlier one is data, and whether one of them is answered.
+    pub(crate) fn and_in(self, (data, answered): (bool, bool)) -> (bool, bool) {
+        match self {
+            Self::Data => (true, answered),
+            Self::Read { .. } | Self::Put | Self::Atomic { .. } => (data, true),
+            Self::Operand | Self::Broadcast => (data, answered),
+        }
+    }
+}
+
 /// A message that a terminal creates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Message {

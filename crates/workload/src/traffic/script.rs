@@ -49,6 +49,11 @@ impl Workload for Script {
         self.messages.iter().for_each(|message| each(message.kind, message.bytes));
     }
 
+    fn kinds_of(&self, class: u8) -> (bool, bool) {
+        let own = self.messages.iter().filter(|message| message.class == class);
+        own.fold((false, false), |kinds, message| message.kind.and_in(kinds))
+    }
+
     /// For each terminal, the place of its next message.
     fn state(&self) -> Vec<u8> {
         saved(&self.next)

@@ -18,6 +18,37 @@ pub const LARGEST_TAG: u64 = (1 << (64 - CLASS_BITS)) - 1;
 
 const CLASS_BITS: u32 = 3;
 
+/// Returns the class in a tag, as a place, and the tag of the class's own workload.
+fn place(tag: u64) -> (usize, u64) {
+    let (class, own) = parts(tag);
+    (class.into(), own)
+}
+
+/// Returns the class in a tag, and the tag of the class's own workload.
+fn parts(tag: u64) -> (u8, u64) {
+    (narrow(tag & ((1 << CLASS_BITS) - 1)), tag >> CLASS_BITS)
+}
+
+impl dyn Workload {
+    /// Returns the class of the message with this tag: of several workloads, the number of its own.
+    #[inline]
+    pub fn class_of_tag(&self, tag: u64) -> u8 {
+        if self.by_class().is_empty() { 0 } else { parts(tag).0 }
+    }
+
+    /// Returns the tag that the workload of its class gave to the message with this tag.
+    #[inline]
+    pub fn own_tag(&self, tag: u64) -> u64 {
+        if self.by_class().is_empty() { tag } else { parts(tag).1 }
+    }
+
+    /// Returns the tag of a message to which the workload of its class gave `own`.
+    #[inline]
+    pub fn tag_in_class(&self, class: u8, own: u64) -> u64 {
+        if self.by_class().is_empty() { own } else { own << CLASS_BITS | u64::from(class) }
+    }
+}
+
 /// Workloads that share a network. The number of each is the class of its messages. Each has a
 /// start and lives in a time of its own, which is 0 there.
 ///
@@ -26,25 +57,26 @@ const CLASS_BITS: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct Several {
     members: Vec<Box<dyn Workload>>,
+    /// By class.
+    needs: Vec<Needs>,
     starts: Vec<Picoseconds>,
-    /// The first terminal that `next` has.
+    /// The first terminal that `next` and `is_live` have.
     first_terminal: u32,
     /// By terminal, then class: when the next message may be created; the latest of all times if
     /// that is not known.
     next: Vec<Picoseconds>,
-    /// When the latest message of a workload was created whose events are not deferred.
-    latest: Picoseconds,
+    /// By terminal: whether it was asked for its first message. Failed terminals never are.
+    is_live: Vec<bool>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct SeveralState {
     members: Vec<Vec<u8>>,
     next: Vec<Picoseconds>,
-    latest: Picoseconds,
 }
 
 impl Several {
-    /// Workloads with their starts, by class, on a network of so many terminals.
+    /// Idle workloads with their starts, by class, on a network of so many terminals.
     ///
     /// # Panics
     /// If there are none, or more than [`MAX_WORKLOADS`], or two with barriers or with collective
@@ -57,12 +89,9 @@ impl Several {
         assert!(of_kind(|it| it.barrier_latency().is_some()) <= 1, "one workload has barriers");
         assert!(of_kind(|it| it.collectives().is_some()) <= 1, "one workload is collective");
         let next = vec![Picoseconds::NEVER; terminals as usize * members.len()];
-        Self { members, starts, first_terminal: 0, next, latest: Picoseconds::ZERO }
-    }
-
-    /// Returns the workload of a tag, and the tag there.
-    fn owner(&self, tag: u64) -> (usize, u64) {
-        (narrow(tag & ((1 << CLASS_BITS) - 1)), tag >> CLASS_BITS)
+        let needs = members.iter().map(|member| member.needs()).collect();
+        let is_live = vec![false; terminals as usize];
+        Self { members, needs, starts, first_terminal: 0, next, is_live }
     }
 
     /// Returns when each workload may create the next message of a terminal.
@@ -123,12 +152,17 @@ impl Workload for Several {
         &self.members
     }
 
+    fn start_of(&self, class: u8) -> Picoseconds {
+        self.starts.get(usize::from(class)).copied().unwrap_or_default()
+    }
+
     fn creates_more(&self, class: u8) -> bool {
         let own = self.next.iter().skip(class.into()).step_by(self.members.len());
         own.copied().any(|next| next != Picoseconds::NEVER)
     }
 
     fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
+        self.is_live[(terminal - self.first_terminal) as usize] = true;
         for class in 0..self.members.len() {
             let first = self.members[class].first(terminal);
             self.set(terminal, class, first);
@@ -146,14 +180,10 @@ impl Workload for Several {
         let start = self.starts[class];
         let (message, next) = self.members[class].create(terminal, now - start);
         self.set(terminal, class, next);
-        if !self.members[class].needs().deferred {
-            self.latest = self.latest.max(now);
-        }
-        let message = message.map(|message| Message {
-            time: now,
-            tag: message.tag << CLASS_BITS | class as u64,
-            class: narrow(class),
-            ..message
+        let message = message.map(|message| {
+            let (class, own) = (narrow(class), message.tag);
+            debug_assert!(own <= LARGEST_TAG, "a tag of {own}");
+            Message { time: now, tag: own << CLASS_BITS | u64::from(class), class, ..message }
         });
         (message, self.first_of(terminal))
     }
@@ -162,36 +192,44 @@ impl Workload for Several {
         self.members.iter().for_each(|member| member.for_each_size(each));
     }
 
+    fn kinds_of(&self, class: u8) -> (bool, bool) {
+        self.members.get(usize::from(class)).map_or((false, false), |member| member.kinds_of(0))
+    }
+
     fn state(&self) -> Vec<u8> {
         let members = self.members.iter().map(|member| member.state()).collect();
-        saved(&SeveralState { members, next: self.next.clone(), latest: self.latest })
+        saved(&SeveralState { members, next: self.next.clone() })
     }
 
     fn resume(&mut self, state: &[u8]) -> bool {
         let Some(state) = restored::<SeveralState>(state) else { return false };
         let fits = state.members.len() == self.members.len() && state.next.len() == self.next.len();
         if fits {
-            (self.next, self.latest) = (state.next, state.latest);
+            self.next = state.next;
         }
         fits && self.members.iter_mut().zip(state.members).all(|(own, state)| own.resume(&state))
     }
 
     fn memory(&self) -> usize {
         let members: usize = self.members.iter().map(|member| member.memory()).sum();
-        members + self.next.len() * size_of::<Picoseconds>()
+        members + self.next.len() * size_of::<Picoseconds>() + self.is_live.len()
     }
 
     fn split(self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
-        let Self { members, starts, next, latest, .. } = *self;
+        let Self { members, needs, starts, next, is_live, .. } = *self;
         let count = members.len();
         let mut parts: Vec<_> =
             members.into_iter().map(|member| member.split(terminals).into_iter()).collect();
-        boxed(terminals.iter().map(|range| Self {
-            members: parts.iter_mut().map(|parts| parts.next().expect("one a range")).collect(),
-            starts: starts.clone(),
-            first_terminal: range.start,
-            next: next[range.start as usize * count..range.end as usize * count].to_vec(),
-            latest,
+        boxed(terminals.iter().map(|range| {
+            let places = range.start as usize..range.end as usize;
+            Self {
+                members: parts.iter_mut().map(|parts| parts.next().expect("one a range")).collect(),
+                needs: needs.clone(),
+                starts: starts.clone(),
+                first_terminal: range.start,
+                next: next[places.start * count..places.end * count].to_vec(),
+                is_live: is_live[places].to_vec(),
+            }
         }))
     }
 
@@ -200,20 +238,17 @@ impl Workload for Several {
     }
 
     fn needs(&self) -> Needs {
-        self.members.iter().fold(Needs::default(), |all, member| {
-            let own = member.needs();
-            Needs {
-                receipts: all.receipts | own.receipts,
-                ahead: all.ahead | own.ahead,
-                deferred: all.deferred | own.deferred,
-                waits: all.waits | own.waits,
-            }
+        self.needs.iter().fold(Needs::default(), |all, own| Needs {
+            receipts: all.receipts | own.receipts,
+            ahead: all.ahead | own.ahead,
+            deferred: all.deferred | own.deferred,
+            waits: all.waits | own.waits,
         })
     }
 
     fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        let (class, tag) = self.owner(tag);
-        if !self.members[class].needs().receipts {
+        let (class, tag) = place(tag);
+        if !self.needs[class].receipts {
             return Wake::Nobody;
         }
         let wake = self.members[class].sent(terminal, tag, now - self.starts[class]);
@@ -221,13 +256,13 @@ impl Workload for Several {
     }
 
     fn wants_departure(&self, tag: u64) -> bool {
-        let (class, tag) = self.owner(tag);
+        let (class, tag) = place(tag);
         self.members[class].wants_departure(tag)
     }
 
     fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
-        let (class, tag) = self.owner(receipt.tag);
-        if !self.members[class].needs().receipts {
+        let (class, tag) = place(receipt.tag);
+        if !self.needs[class].receipts {
             return Wake::Nobody;
         }
         let start = self.starts[class];
@@ -239,21 +274,21 @@ impl Workload for Several {
     }
 
     fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
-        let (class, tag) = self.owner(tag);
-        if self.members[class].needs().waits {
+        let (class, tag) = place(tag);
+        if self.needs[class].waits {
             self.members[class].waited_for_room(tag, time);
         }
     }
 
     fn is_control(&self, tag: u64) -> bool {
-        let (class, tag) = self.owner(tag);
+        let (class, tag) = place(tag);
         self.members[class].is_control(tag)
     }
 
     fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
         for class in 0..self.members.len() {
             let start = self.starts[class];
-            if self.members[class].needs().deferred && start <= now {
+            if self.needs[class].deferred && start <= now {
                 let next = self.members[class].catch_up(terminal, now - start);
                 self.set(terminal, class, next);
             }
@@ -262,12 +297,12 @@ impl Workload for Several {
     }
 
     fn latest(&self) -> Picoseconds {
-        let deferred = self.members.iter().zip(&self.starts).filter(|it| it.0.needs().deferred);
-        let latest = deferred.map(|(member, start)| match member.latest() {
-            Picoseconds::ZERO => Picoseconds::ZERO,
-            latest => *start + latest,
+        let members = self.members.iter().zip(&self.needs).zip(&self.starts);
+        let latest = members.map(|((member, needs), &start)| match member.latest() {
+            latest if needs.deferred && latest > Picoseconds::ZERO => start + latest,
+            _ => Picoseconds::ZERO,
         });
-        latest.fold(self.latest, Picoseconds::max)
+        latest.fold(Picoseconds::ZERO, Picoseconds::max)
     }
 
     fn prefetch(&self, terminal: u32, stage: Stage) {
@@ -290,7 +325,10 @@ impl Workload for Several {
         let Some(class) = self.with_barrier() else { return latest };
         let start = self.starts[class];
         let time = start + self.members[class].pass_barrier(latest.max(start) - start);
-        self.next.iter_mut().skip(class).step_by(self.members.len()).for_each(|next| *next = time);
+        let own = self.next.iter_mut().skip(class).step_by(self.members.len());
+        for (next, _) in own.zip(&self.is_live).filter(|&(_, &is_live)| is_live) {
+            *next = time;
+        }
         time
     }
 

@@ -59,6 +59,11 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
         &[]
     }
 
+    /// When the workload of a class begins, which is 0 in the times that it knows.
+    fn start_of(&self, _class: u8) -> Picoseconds {
+        Picoseconds::ZERO
+    }
+
     /// Whether terminals may create messages of a class as far as is known, without an event in the
     /// network before. Asked of workloads that consist of several.
     fn creates_more(&self, _class: u8) -> bool {
@@ -68,6 +73,16 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     /// Calls `each` with the kind and the payload of every message that it may send. Of equal ones
     /// one call is enough.
     fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64));
+
+    /// Whether it has messages of data in a class, and whether it has reads or others that are
+    /// answered. A workload that creates messages of other classes than 0 has to say so here.
+    fn kinds_of(&self, class: u8) -> (bool, bool) {
+        let mut kinds = (false, false);
+        if class == 0 {
+            self.for_each_size(&mut |kind, _| kinds = kind.and_in(kinds));
+        }
+        kinds
+    }
 
     /// Returns the state: what a workload made anew from the same specification needs to go on.
     /// [`saved`] makes bytes of a value, and [`restored`] reads them.
@@ -162,15 +177,9 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
 impl dyn Workload {
     /// Whether there are messages of data, and whether there are reads or others that are answered.
     pub fn kinds(&self) -> (bool, bool) {
-        let (mut data, mut answered) = (false, false);
-        self.for_each_size(&mut |kind, _| match kind {
-            MessageKind::Data => data = true,
-            MessageKind::Read { .. } | MessageKind::Put | MessageKind::Atomic { .. } => {
-                answered = true;
-            }
-            MessageKind::Operand | MessageKind::Broadcast => {}
-        });
-        (data, answered)
+        let mut kinds = (false, false);
+        self.for_each_size(&mut |kind, _| kinds = kind.and_in(kinds));
+        kinds
     }
 
     /// The least payload in bytes of a packet, if packets have at most `maximum`.

@@ -86,7 +86,6 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
-use flitlab_workload::traffic::Workload;
 use injection::SourceVc;
 use stalls::Waits;
 use switch_traversal::Pace;
@@ -213,8 +212,8 @@ pub(crate) struct FlitState {
 }
 
 impl FlitRouters {
-    /// The routers of an idle part. `reads`: there are read requests and responses.
-    fn idle(common: &Common<'_>, mut ports: Ports, sharing: FlitSharing, reads: bool) -> Self {
+    /// The routers of an idle part.
+    fn idle(common: &Common<'_>, mut ports: Ports, sharing: FlitSharing) -> Self {
         let (context, part) = (&*common.context, common.schedule.part);
         // They have queues and credits of their own.
         ports.queues = Vec::new();
@@ -225,9 +224,8 @@ impl FlitRouters {
         let outputs = if sharing.virtual_output_queues { most_outputs.into() } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
-        let by_source = demands::is_by_source(context.routes);
-        let split = reads && by_source;
-        let data_vcs = if split { vcs / 2 } else { vcs };
+        let is_split = context.vc_map.is_split;
+        let data_vcs = if is_split { vcs / 2 } else { vcs };
         let paces: Vec<Pace> =
             context.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
         let fabric = context.fabric;
@@ -248,7 +246,7 @@ impl FlitRouters {
             outputs,
             shift,
             words: (queues as usize).div_ceil(64).max(1),
-            one_kind: by_source && !reads,
+            one_kind: demands::is_by_source(context.routes) && !is_split,
             sharing,
         };
         let state = FlitState::new(
@@ -279,13 +277,8 @@ impl Routers for FlitRouters {
 
     const QUEUES_AT_ONCE: bool = true;
 
-    fn new(
-        common: &Common<'_>,
-        ports: Ports,
-        sharing: &FlitSharing,
-        workload: &dyn Workload,
-    ) -> Self {
-        Self::idle(common, ports, sharing.clone(), workload.kinds().1)
+    fn new(common: &Common<'_>, ports: Ports, sharing: &FlitSharing) -> Self {
+        Self::idle(common, ports, sharing.clone())
     }
 
     #[inline]

@@ -39,7 +39,6 @@ use crate::set::{bits, members};
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
-use flitlab_workload::traffic::Workload;
 
 /// Number of deliveries by which the prefetch for a delivery comes ahead of it.
 const LEAD: usize = 8;
@@ -94,7 +93,7 @@ impl Routers for PacketRouters {
 
     const QUEUES_AT_ONCE: bool = false;
 
-    fn new(common: &Common<'_>, ports: Ports, (): &(), _: &dyn Workload) -> Self {
+    fn new(common: &Common<'_>, ports: Ports, (): &()) -> Self {
         let context = &*common.context;
         Self {
             credits: Credits::new(ports.rooms(context)),

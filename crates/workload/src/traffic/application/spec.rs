@@ -76,9 +76,8 @@ pub struct ApplicationSpec {
 impl ApplicationSpec {
     /// The live nodes of a fabric on which ranks are placed, ascending.
     pub fn nodes_of(&self, fabric: &Fabric) -> Vec<u32> {
-        let among = |node: &u32| {
-            self.nodes.as_ref().is_none_or(|nodes| nodes.binary_search(node).is_ok())
-        };
+        let among =
+            |node: &u32| self.nodes.as_ref().is_none_or(|nodes| nodes.binary_search(node).is_ok());
         fabric.live_terminals().filter(among).collect()
     }
 

@@ -61,7 +61,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
                 self.packets.origins[slot as usize];
             self.packets.remove(slot);
             let packet = Packet { ready: start, tail: last, ..packet };
-            let origin = Origin::new((created, injected), COLLECTIVE, payload, hops, 0);
+            let origin =
+                Origin::new((created, injected), COLLECTIVE, payload, hops, 0, trees.class);
             let missing = match &mut operation.state {
                 OperationState::Open(operands) => {
                     debug_assert_eq!(operands.packet.route.0, packet.route.0);

@@ -73,7 +73,7 @@ impl Network {
         let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
         for at in (5_000_000..=3_000_000_000).step_by(5_000_000) {
             let left = engine.run_until(Picoseconds(at));
-            if !left || has_load && engine.collectives_done() {
+            if !left || has_load && Collectives::outcome(engine.collectives()).is_ok() {
                 break;
             }
         }

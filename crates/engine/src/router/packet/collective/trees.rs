@@ -13,6 +13,8 @@ use flitlab_workload::traffic::{CollectiveKind, Collectives};
 #[derive(Debug)]
 pub(crate) struct Trees {
     pub kind: CollectiveKind,
+    /// The class of their messages.
+    pub class: u8,
     /// Payload of each operand, and the packets that it is cut into.
     pub bytes: u64,
     pub packets: u64,
@@ -64,6 +66,7 @@ impl Trees {
     /// The tables without collective operations: no packet is on their virtual channels.
     pub(crate) const NONE: Self = Self {
         kind: CollectiveKind::Barrier,
+        class: 0,
         bytes: 0,
         packets: 0,
         receipts: 0,
@@ -80,6 +83,7 @@ impl Trees {
 
     pub fn new(
         collectives: &Collectives,
+        class: u8,
         fabric: &Fabric,
         ends: &[End],
         parameters: &Parameters,
@@ -92,6 +96,7 @@ impl Trees {
         let trees = trees.map(|tree| table(tree, kind, fabric, ends, &mut spans)).collect();
         Self {
             kind,
+            class,
             bytes: collectives.bytes,
             packets: full + u64::from(rest.is_some()),
             receipts: collectives.receipts(),

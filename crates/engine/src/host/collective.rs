@@ -32,7 +32,7 @@ impl Hosts {
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
         };
-        let tag = route(narrow(self.workload.own_tag(message.tag) - 1), 0);
+        let tag = route(narrow(self.workload.own_tag(message.tag)), 0);
         let note = self.sources.notes.insert(note(message.time, role, tag));
         let queued = Queued {
             created: now,
@@ -58,7 +58,7 @@ impl Hosts {
 
     /// The tag of the message of a class in the operation of this route.
     pub(super) fn tag_of_operation(&self, route: u64, class: u8) -> u64 {
-        self.workload.tag_in_class(class, u64::from(parts(route).0) + 1)
+        self.workload.tag_in_class(class, u64::from(parts(route).0))
     }
 
     /// Handles a packet of a collective operation at a terminal's sink.

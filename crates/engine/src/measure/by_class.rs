@@ -49,6 +49,10 @@ impl ClassTotals {
         self.latest_completion
     }
 
+    pub(super) fn messages(&self) -> u64 {
+        self.messages.count()
+    }
+
     pub(super) fn summary(&self) -> ClassSummary {
         let Delivered { packets, flits, payload, .. } = self.delivered;
         ClassSummary {

@@ -63,6 +63,10 @@ impl Latencies {
         self.maximum = self.maximum.max(part.maximum);
     }
 
+    pub(super) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
     pub(super) fn distribution(&self) -> Option<Distribution> {
         let count = self.histogram.len();
         let value =
@@ -298,6 +302,12 @@ impl Collector {
     pub fn latest_completion_of(&self, class: u8) -> Picoseconds {
         let of_class = self.classes.get(usize::from(class));
         of_class.map_or(self.latest_completion, ClassTotals::latest_completion)
+    }
+
+    /// Returns how many messages of a class were completed since the start, without control
+    /// messages; 0 if it is not told by class.
+    pub fn messages_of(&self, class: u8) -> u64 {
+        self.classes.get(usize::from(class)).map_or(0, ClassTotals::messages)
     }
 
     /// Latencies of packets, from creation to the last flit at the sink.

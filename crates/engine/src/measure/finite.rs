@@ -37,8 +37,14 @@ pub struct FiniteMeasurement {
 pub type Span = (Picoseconds, Picoseconds);
 
 /// When the workloads of these classes are over, beside which loads go on; `None` if they don't
-/// come to their end. The engine is simulated until then.
-pub fn end_of(engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Picoseconds> {
+/// come to their end. The engine is simulated until then. Of their messages there are about
+/// `messages`.
+pub fn end_of(
+    engine: &mut Engine<'_, Collector>,
+    classes: &[u8],
+    messages: u64,
+    progress: &mut dyn FnMut(Progress),
+) -> Option<Picoseconds> {
     let all = engine.classes();
     engine.observer().start(all);
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
@@ -56,6 +62,13 @@ pub fn end_of(engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Pico
             return None;
         }
         delivered = packets;
+        let done = classes.iter().map(|&class| engine.observer().messages_of(class)).sum();
+        progress(Progress {
+            phase: Phase::WarmUp,
+            time: engine.now(),
+            done: percent(done, messages),
+            most: 100,
+        });
     }
     let ends = classes.iter().map(|&class| {
         if engine.workload_of::<Collectives>(class).next().is_some() {
@@ -67,6 +80,11 @@ pub fn end_of(engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Pico
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
+/// How many percent of these messages are done, at most 100.
+fn percent(done: u64, messages: u64) -> u32 {
+    narrow((done.saturating_mul(100) / messages.max(1)).min(100))
+}
+
 /// When the operations of the collective subnetwork ended, if they are the workload of this class
 /// and have.
 fn end_of_operations(engine: &Engine<'_, Collector>, class: u8) -> Option<Picoseconds> {
@@ -75,8 +93,9 @@ fn end_of_operations(engine: &Engine<'_, Collector>, class: u8) -> Option<Picose
 }
 
 /// Runs until nothing is left, about `messages` of them in all. Where loads go on beside them for
-/// ever, runs for the `span` that counts, whose end is known from [`end_of`]. Of an application whose ranks hang, nothing tells so here:
-/// its [outcome](flitlab_workload::traffic::Application::outcome) does.
+/// ever, runs for the `span` that counts, whose end is known from [`end_of`]. Of an application
+/// whose ranks hang, nothing tells so here: its
+/// [outcome](flitlab_workload::traffic::Application::outcome) does.
 ///
 /// # Errors
 /// If packets wait for each other in a cycle, or move for ever.
@@ -114,11 +133,10 @@ pub fn measure_finite(
         delivered = packets;
         engine.observer().settle();
         let done = engine.observer().message_latency().map_or(0, |latency| latency.count);
-        let percent = |count: u64| narrow(count * 100 / messages.max(1));
         (watch.progress)(Progress {
             phase: Phase::Measuring,
             time: engine.now(),
-            done: percent(done),
+            done: percent(done, messages),
             most: 100,
         });
         // Loads beside them would never end, or all remaining events happen later than can be told.

@@ -525,7 +525,7 @@ impl Simulation {
     ) -> Outcome {
         let started = ThreadTime::now();
         let workload = self.workload();
-        let (messages, span) = (workload.messages(), self.span());
+        let (messages, span) = (workload.messages(), self.span(watch));
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
@@ -588,12 +588,14 @@ impl Simulation {
     /// Returns the stretch of time that is measured where loads go on beside what comes to an end:
     /// from its beginning until its end, which is known when all has been simulated once before.
     /// `None` also if it does not come to its end.
-    fn span(&self) -> Option<Span> {
+    fn span(&self, watch: &mut Watch<'_>) -> Option<Span> {
         self.load().filter(|_| self.only().is_none())?;
         let finite = || self.shares().filter(|share| share.member().is_finite);
-        let mut engine = self.engine_without_logs(self.workload(), None);
+        let workload = self.workload();
+        let messages = workload.messages();
+        let mut engine = self.engine_without_logs(workload, None);
         let classes: Vec<u8> = finite().map(Share::class).collect();
-        let end = end_of(&mut engine, &classes)?;
+        let end = end_of(&mut engine, &classes, messages, watch.progress)?;
         let start = finite().map(Share::begins).min()?;
         Some((start, end))
     }

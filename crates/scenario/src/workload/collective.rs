@@ -78,7 +78,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
     let (kind, message) = (kind?, message?);
     given.parameters.collective = unit;
     let spec =
-        CollectiveSpec { kind, message, roots, members, rounds, outstanding, start, load: None };
+        CollectiveSpec { kind, message, roots, members, rounds, outstanding, start };
     Some(Arc::new(spec))
 }
 
@@ -230,7 +230,7 @@ struct BoundCollective {
 impl BoundWorkload for BoundCollective {
     fn workload(&self, share: Share<'_>) -> Box<dyn Workload> {
         let terminals = share.fabric().terminals();
-        Box::new(Collectives::new(&self.spec, self.trees.clone(), None, terminals))
+        Box::new(Collectives::new(&self.spec, self.trees.clone(), terminals))
     }
 
     fn begins(&self) -> Picoseconds {

@@ -1,5 +1,5 @@
 //! Operations of the collective subnetwork: broadcast, reduction, reduction with broadcast, barrier
-//! (docs/model.md, "Collective subnetwork"), with a load beside them if there is one.
+//! (docs/model.md, "Collective subnetwork").
 //!
 //! All nodes of the operations begin them in one order. A node begins another one when less than
 //! `outstanding` of those that it has begun are not done for it. A broadcast is done for its root
@@ -8,13 +8,11 @@
 //! result has come.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::boxed;
-use super::{Message, MessageKind, Needs, OpenLoad, Receipt, Wake, Workload, restored, saved};
+use super::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{Fabric, SpanningTree, TreeError};
@@ -61,8 +59,6 @@ pub struct CollectiveSpec {
     pub outstanding: u32,
     /// When the first one begins.
     pub start: Picoseconds,
-    /// The load that runs beside the operations; `None` if there is none.
-    pub load: Option<super::LoadSpec>,
 }
 
 impl CollectiveSpec {
@@ -111,8 +107,6 @@ struct CollectiveState {
     progress: Vec<Progress>,
     /// By operation: when the last terminal was done with it, and how many are.
     finished: Vec<(Picoseconds, u32)>,
-    /// By terminal: when its next message of the load is created.
-    next_of_load: Vec<Option<Picoseconds>>,
 }
 
 /// Operations under way.
@@ -128,7 +122,6 @@ pub struct Collectives {
     rounds: u32,
     outstanding: u32,
     start: Picoseconds,
-    load: Option<OpenLoad>,
     state: CollectiveState,
 }
 
@@ -138,12 +131,7 @@ impl Collectives {
     ///
     /// # Panics
     /// If there is no tree, or one whose root doesn't take part.
-    pub fn new(
-        spec: &CollectiveSpec,
-        trees: Vec<SpanningTree>,
-        load: Option<OpenLoad>,
-        terminals: u32,
-    ) -> Self {
+    pub fn new(spec: &CollectiveSpec, trees: Vec<SpanningTree>, terminals: u32) -> Self {
         let mut takes_part = vec![false; terminals as usize];
         trees[0].members.iter().for_each(|&member| takes_part[member as usize] = true);
         assert!(trees.iter().all(|tree| takes_part[tree.root() as usize]));
@@ -155,11 +143,9 @@ impl Collectives {
             rounds: spec.rounds,
             outstanding: spec.outstanding,
             start: spec.start,
-            load,
             state: CollectiveState {
                 progress: vec![Progress::default(); terminals as usize],
                 finished: vec![(Picoseconds::ZERO, 0); spec.rounds as usize],
-                next_of_load: vec![None; terminals as usize],
             },
         }
     }
@@ -172,11 +158,6 @@ impl Collectives {
     /// The terminals that take part, ascending.
     pub fn members(&self) -> &[u32] {
         &self.trees[0].members
-    }
-
-    /// Returns the load that runs beside the operations; `None` if there is none.
-    pub fn load(&self) -> Option<&OpenLoad> {
-        self.load.as_ref()
     }
 
     /// How many messages come of an operation.
@@ -252,9 +233,7 @@ impl Collectives {
 
 impl Workload for Collectives {
     fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
-        let of_load = self.load.as_mut().and_then(|load| load.first(terminal));
-        self.state.next_of_load[terminal as usize] = of_load;
-        self.next_of_operations(terminal).into_iter().chain(of_load).min()
+        self.next_of_operations(terminal)
     }
 
     fn create(
@@ -262,92 +241,64 @@ impl Workload for Collectives {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        let place = terminal as usize;
-        let mut message = None;
-        if self.next_of_operations(terminal).is_some_and(|next| next <= now) {
-            let progress = &mut self.state.progress[place];
-            let operation = progress.begun;
-            progress.begun += 1;
-            if operation >= self.outstanding {
-                progress.ends.pop_front();
-            }
-            if self.sends(terminal, operation) {
-                let kind =
-                    if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
-                message = Some(Message {
-                    time: now,
-                    source: terminal,
-                    destination: self.root(operation),
-                    bytes: self.bytes,
-                    kind,
-                    tag: u64::from(operation) + 1,
-                    class: 0,
-                });
-            }
-        } else if self.state.next_of_load[place] == Some(now)
-            && let Some(load) = &mut self.load
-        {
-            let (made, next) = load.create(terminal, now);
-            self.state.next_of_load[place] = next;
-            message = made;
+        if self.next_of_operations(terminal).is_none_or(|next| next > now) {
+            return (None, self.next_of_operations(terminal));
         }
-        let of_operations = self.next_of_operations(terminal);
-        (message, of_operations.into_iter().chain(self.state.next_of_load[place]).min())
+        let progress = &mut self.state.progress[terminal as usize];
+        let operation = progress.begun;
+        progress.begun += 1;
+        if operation >= self.outstanding {
+            progress.ends.pop_front();
+        }
+        let kind =
+            if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
+        let message = Message {
+            time: now,
+            source: terminal,
+            destination: self.root(operation),
+            bytes: self.bytes,
+            kind,
+            tag: operation.into(),
+            class: 0,
+        };
+        let message = self.sends(terminal, operation).then_some(message);
+        (message, self.next_of_operations(terminal))
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
         each(MessageKind::Operand, self.bytes);
-        if let Some(load) = &self.load {
-            load.for_each_size(each);
-        }
     }
 
     fn state(&self) -> Vec<u8> {
-        saved(&(&self.state, self.load.as_ref().map(OpenLoad::state)))
+        saved(&self.state)
     }
 
     fn resume(&mut self, state: &[u8]) -> bool {
-        type Saved = (CollectiveState, Option<Vec<u8>>);
-        let Some((state, load)) = restored::<Saved>(state) else { return false };
-        let fits = state.progress.len() == self.state.progress.len()
-            && state.finished.len() == self.state.finished.len()
-            && load.is_some() == self.load.is_some();
-        if fits {
-            self.state = state;
-        }
-        fits && self.load.as_mut().zip(load).is_none_or(|(own, load)| own.resume(&load))
-    }
-
-    /// The state of the other terminals stays what it is.
-    fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
-        let loads = self.load.take().map(|load| load.parts(terminals));
-        let mut loads = loads.into_iter().flatten();
-        boxed(terminals.iter().map(|_| Self { load: loads.next(), ..(*self).clone() }))
+        let fits = restored::<CollectiveState>(state).filter(|state| {
+            state.progress.len() == self.state.progress.len()
+                && state.finished.len() == self.state.finished.len()
+        });
+        fits.map(|state| self.state = state).is_some()
     }
 
     fn needs(&self) -> Needs {
         Needs { receipts: true, ..Needs::default() }
     }
 
-    /// Messages of the load have no tag.
-    fn wants_departure(&self, tag: u64) -> bool {
-        tag != 0
+    fn wants_departure(&self, _: u64) -> bool {
+        true
     }
 
-    fn sent(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
-        match tag.checked_sub(1).map(narrow::<u32>) {
-            Some(operation) if !self.receives(terminal, operation) => {
-                self.end(terminal, operation, now)
-            }
-            _ => Wake::Nobody,
+    fn sent(&mut self, terminal: u32, operation: u64, now: Picoseconds) -> Wake {
+        let operation = narrow(operation);
+        if self.receives(terminal, operation) {
+            return Wake::Nobody;
         }
+        self.end(terminal, operation, now)
     }
 
     fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
-        match receipt.tag.checked_sub(1) {
-            Some(operation) => self.end(terminal, narrow(operation), receipt.time),
-            None => Wake::Nobody,
-        }
+        self.end(terminal, narrow(receipt.tag), receipt.time)
     }
 
     fn collectives(&self) -> Option<&Collectives> {
@@ -360,7 +311,6 @@ impl Workload for Collectives {
     }
 
     fn memory(&self) -> usize {
-        self.state.progress.len() * (size_of::<Progress>() + size_of::<Option<Picoseconds>>() + 1)
-            + self.load.as_ref().map_or(0, OpenLoad::memory)
+        self.state.progress.len() * (size_of::<Progress>() + 1)
     }
 }

@@ -17,7 +17,7 @@ use flitlab_model::{Arbitration, CollectiveUnit, DOWN_CHANNEL, Parameters, Switc
 use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use flitlab_workload::traffic::{
     Access, CollectiveKind, CollectiveSpec, Collectives, LoadSpec, OfferedLoad, OpenLoad,
-    PatternSpec, Process,
+    PatternSpec, Process, Several, Workload,
 };
 
 const KINDS: [CollectiveKind; 4] = [
@@ -68,8 +68,15 @@ impl Network {
     ) -> Run {
         let Self { fabric, routes, parameters } = self;
         let has_load = load.is_some();
-        let operations = Collectives::new(spec, trees, load, fabric.terminals());
-        let workload = Box::new(operations);
+        let operations: Box<dyn Workload> =
+            Box::new(Collectives::new(spec, trees, fabric.terminals()));
+        let workload = match load {
+            None => operations,
+            Some(load) => {
+                let both = [operations, Box::new(load)].map(|member| (member, Picoseconds::ZERO));
+                Box::new(Several::new(both.into(), fabric.terminals()))
+            }
+        };
         let mut engine = Engine::new(threads, fabric, routes, parameters, workload, Log::default());
         for at in (5_000_000..=3_000_000_000).step_by(5_000_000) {
             let left = engine.run_until(Picoseconds(at));
@@ -145,7 +152,6 @@ fn spec(kind: CollectiveKind, bytes: u64, rounds: u32) -> CollectiveSpec {
         rounds,
         outstanding: rounds,
         start: Picoseconds(0),
-        load: None,
     }
 }
 

@@ -461,6 +461,7 @@ impl Simulation {
             messages: rates.messages * all,
             flit_time,
             random: rates.random || self.routes().draws(),
+            cycle: rates.cycle,
             zero_load,
             bound,
         }

@@ -81,6 +81,8 @@ impl WorkloadSpec for Bursts {
             flits,
             messages: flits / parameters.message_flits(self.message.0) as f64,
             random: false,
+            highest_fraction: f64::INFINITY,
+            cycle: self.period,
         };
         let workload = Box::new(BoundBursts { bursts: self.clone(), rates });
         Ok(Bound { pattern, message: (self.message.0, Access::Write), workload })

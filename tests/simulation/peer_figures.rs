@@ -67,6 +67,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         packets: flits / 16.0,
         messages: flits / 16.0,
         flit_time: Picoseconds(1_000),
+        cycle: Picoseconds::ZERO,
         random: true,
         zero_load: Some(ZeroLoad {
             packet: Picoseconds(forecast.zero_load_mean as u64),

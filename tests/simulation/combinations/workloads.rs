@@ -35,6 +35,7 @@ pub fn add(all: &mut Vec<Piece>) {
         "traffic.process = \"periodic\"",
         "traffic.process = { periodic = { in_step = true } }",
         "traffic.process = { burst = { packets = 5 } }",
+        "traffic.process = { on-off = { on = \"1 us\", off = \"300 ns\" } }",
     ];
     all.extend(each("process", &processes));
     let messages = [

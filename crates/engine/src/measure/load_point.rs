@@ -29,6 +29,9 @@ const SAMPLES_A_WINDOW: u64 = 10;
 const LATENCIES_A_WINDOW: u64 = 10;
 const MESSAGE_LATENCIES_A_WINDOW: u64 = 3;
 const PACKETS_A_WINDOW: f64 = 3_000.0;
+/// Sources that are on and off go round this often in a window in the mean, so that the windows of
+/// one are nearly independent.
+const CYCLES_A_WINDOW: u64 = 3;
 const MESSAGES_A_WINDOW: f64 = 100.0;
 /// Some hours: at loads so low that this cuts a window short, thousands of windows still fit the
 /// clock.
@@ -165,6 +168,8 @@ pub struct Offered {
     pub flit_time: Picoseconds,
     /// Whether messages are created at random times, or go random ways.
     pub random: bool,
+    /// The mean time of an on and an off period of a source; 0 if its rate is always the same.
+    pub cycle: Picoseconds,
     /// Mean latencies in the empty network, from which the length of a window follows; not needed
     /// if the settings give that.
     pub zero_load: Option<ZeroLoad>,
@@ -191,7 +196,8 @@ impl Offered {
         let created = (PACKETS_A_WINDOW / self.packets).max(MESSAGES_A_WINDOW / self.messages);
         let zero_load = self.zero_load.expect("given if the settings leave the window open");
         let latencies = (LATENCIES_A_WINDOW * zero_load.packet)
-            .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message);
+            .max(MESSAGE_LATENCIES_A_WINDOW * zero_load.message)
+            .max(CYCLES_A_WINDOW * self.cycle);
         let created: Picoseconds = rounded_down(created.min(MAX_WINDOW));
         let least = u128::from(latencies.max(created).max(Picoseconds(1)));
         Picoseconds::from_wide(least.next_multiple_of(SAMPLES_A_WINDOW.into()))

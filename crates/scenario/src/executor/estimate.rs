@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
+use super::saturation::highest_load;
 use super::simulation::{SetupError, Simulation};
 use crate::Scenario;
 use crate::workload::Share;
@@ -83,7 +84,7 @@ impl Pace {
         let forecast = simulation.forecast().clone();
         let looking =
             if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
-        let bound = bound(&simulation);
+        let bound = highest_load(&simulation);
         let low = rehearse(&simulation, limit);
         let highest = highest.map_or_else(|| lowest.at_load(bound), Scenario::clone);
         let simulation = Simulation::new(&highest)?.with_forecast(forecast.clone());
@@ -168,19 +169,12 @@ impl Pace {
     ) -> Result<Duration, SetupError> {
         let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
         let mut time = Duration::ZERO;
-        let _: Saturation = bisect(bound(&simulation), tolerance, |load| {
+        let _: Saturation = bisect(highest_load(&simulation), tolerance, |load| {
             time += self.of_point(&scenario.at_load(load))?;
             Ok::<bool, SetupError>(load <= self.sustained)
         })?;
         Ok(time)
     }
-}
-
-/// The highest load that the channel loads allow, as a fraction of capacity; 1 if that is not
-/// known.
-fn bound(simulation: &Simulation) -> f64 {
-    let capacity = simulation.fabric().capacity();
-    simulation.forecast().throughput().map_or(1.0, |flits| flits / capacity)
 }
 
 fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {

@@ -12,8 +12,22 @@ pub const CRITERION: &str = "the load is shown to be steady: no channel gets mor
                              queue grows, and all run empty again and again; an undecided load counts as not \
                              sustained";
 
-/// Searches between 0 and the throughput bound (load 1 if that is not known) for the highest load
-/// of which `sustained` says that it is.
+/// The highest load that is worth a try: the throughput bound (load 1 if that is not known), or as
+/// much as each source can create.
+pub(super) fn highest_load(simulation: &Simulation) -> f64 {
+    // What is more than can be created by rounding alone is refused.
+    const ROUNDING: f64 = 1.0 - 1e-9;
+    let bound = simulation.forecast().throughput();
+    let bound = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
+    let created = simulation.load().map(|load| load.highest_fraction);
+    match created.filter(|&created| created < bound * ROUNDING) {
+        Some(created) => created * ROUNDING,
+        None => bound,
+    }
+}
+
+/// Searches between 0 and [`highest_load`] for the highest load of which `sustained` says that it
+/// is.
 ///
 /// # Errors
 /// If the scenario can't be simulated, and those of `sustained`.
@@ -22,10 +36,7 @@ pub fn search_saturation<E: From<SetupError>>(
     tolerance: f64,
     sustained: impl FnMut(f64) -> Result<bool, E>,
 ) -> Result<Saturation, E> {
-    let simulation = Simulation::new(scenario)?;
-    let bound = simulation.forecast().throughput();
-    let highest = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
-    bisect(highest, tolerance, sustained)
+    bisect(highest_load(&Simulation::new(scenario)?), tolerance, sustained)
 }
 
 /// The search of a sweep's point: loads are taken from the store, or computed and kept, and handed

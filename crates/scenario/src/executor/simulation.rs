@@ -512,6 +512,7 @@ impl Simulation {
             messages: rates.messages * all,
             flit_time,
             random: rates.random || self.routes().draws(),
+            cycle: rates.cycle,
             zero_load,
             bound,
         }

@@ -11,14 +11,14 @@ use crate::checks::Checks;
 use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
-use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, with_keys};
+use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
-use flitlab_base::units::{Bytes, bytes_text, rate_text};
+use flitlab_base::units::{Bytes, Picoseconds, bytes_text, rate_text, time_text};
 use flitlab_fabric::Fabric;
 use flitlab_workload::traffic::{
-    Access, LoadRates, LoadSpec, OfferedLoad, OpenLoad, Pattern, Process, Workload,
+    Access, Arrivals, LoadRates, LoadSpec, OfferedLoad, OpenLoad, Pattern, Process, Workload,
 };
 
 pub(super) const TRAFFIC: Row<WorkloadKind> = Row::new(
@@ -69,6 +69,7 @@ fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
     let bernoulli = "in each flit time of a cable a message with the same probability.";
     let periodic = "at equal intervals.";
     let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
+    let on_off = "in turn as \"bernoulli\" at a higher rate and not at all; the mean rate is that of `load`.";
     reader.choice(
         &choice,
         vec![
@@ -82,6 +83,14 @@ fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
                 let kind = Whole { range: 1..=1_000_000 };
                 let packets = reader.required("packets", &kind, "Packets of a burst.")?;
                 Some((Process::Bernoulli, Some(packets)))
+            }),
+            with_keys("on-off", on_off, |reader| {
+                let kind = time(Picoseconds(1));
+                let doc = "Mean length of an on period, geometrically distributed.";
+                let on = reader.required("on", &kind, doc);
+                let doc = "Mean length of an off period, geometrically distributed.";
+                let off = reader.required("off", &kind, doc);
+                Some((Process::OnOff { on: on?, off: off? }, None))
             }),
         ],
     )
@@ -102,6 +111,16 @@ impl WorkloadSpec for LoadSpec {
     fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
         checks.messages(checked.parameters, self.message, self.access, "traffic");
         checks.pattern(&self.pattern, checked, "traffic.pattern", None);
+        if let Process::OnOff { on, off } = self.process {
+            let least = Arrivals::least_period(checked.parameters.link_flit_time());
+            for (key, mean) in
+                [("traffic.process.on-off.on", on), ("traffic.process.on-off.off", off)]
+            {
+                if mean < least {
+                    period_too_short(checks, key, mean, least);
+                }
+            }
+        }
         if let (true, Some(fabric)) = (checked.packets, checked.fabric) {
             can_inject(self, checks, checked, fabric);
         }
@@ -159,6 +178,20 @@ pub(super) fn open_load(spec: &LoadSpec, scenario: &Scenario) -> Result<OpenLoad
     Ok(OpenLoad::new(spec, &scenario.network.fabric, slot, flits_of, scenario.seed)?)
 }
 
+/// Refuses a mean period of an on-off process.
+fn period_too_short(checks: &mut Checks<'_>, key: &str, mean: Picoseconds, least: Picoseconds) {
+    let keys = [key, "link.rate", "router.flit"];
+    if checks.sound(&keys) {
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let (mean, least) = (time_text(mean), time_text(least));
+        let message =
+            format!("`{name}` is {mean} in the mean, and a period has two flit times at least");
+        let help =
+            format!("two flits take {least} on a cable, so `{name}` must be at least \"{least}\"");
+        checks.report(&keys, message, &format!("at least {least}"), Some(help));
+    }
+}
+
 /// Whether the nodes can inject what they are to offer.
 fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, fabric: &Fabric) {
     let parameters = checked.parameters;
@@ -194,10 +227,16 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
             gigabits(most)
         ),
     };
+    // Of sources that are on and off, while they are on.
+    let peak = load.process.peak();
     let (offered, largest, why) = match load.load {
         OfferedLoad::Fraction(fraction) => {
-            let largest = rounded_down(most / capacity);
-            (fraction * capacity, largest, format!("; load 1 is {} here", gigabits(capacity)))
+            let largest = rounded_down(most / capacity / peak);
+            (
+                fraction * capacity * peak,
+                largest,
+                format!("; load 1 is {} here", gigabits(capacity)),
+            )
         }
         OfferedLoad::Payload(_) if load.message.0 == 0 => {
             let keys = ["traffic.load", "traffic.message"];
@@ -207,8 +246,8 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
         }
         OfferedLoad::Payload(rate) => {
             let flits_a_byte = flits / load.message.0 as f64;
-            let offered = rate.0 as f64 / 8e12 * flits_a_byte;
-            let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3));
+            let offered = rate.0 as f64 / 8e12 * flits_a_byte * peak;
+            let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3 / peak));
             let why = format!(
                 "; {} of payload are {} flits of {}",
                 bytes_text(load.message),
@@ -218,9 +257,16 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
             (offered, largest, why)
         }
     };
+    let (while_on, longer_on) = match load.process {
+        Process::OnOff { .. } => {
+            (" while it is on", ", or on periods longer beside the off periods")
+        }
+        Process::Bernoulli | Process::Periodic { .. } => ("", ""),
+    };
     if offered > most * (1.0 + 1e-9) {
-        let message = format!("a node would offer {}, more than it can inject", gigabits(offered));
-        let help = format!("{can}{why}; so `load` can be at most {largest}");
+        let message =
+            format!("a node would offer {}{while_on}, more than it can inject", gigabits(offered));
+        let help = format!("{can}{why}; so `load` can be at most {largest}{longer_on}");
         return checks.report(&keys, message, &format!("at most {largest}"), Some(help));
     }
     // Messages a flit time of a network channel, of the node that sends most.
@@ -236,9 +282,11 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
         };
         let keys = ["traffic.load", "traffic.message"];
         let count = significant(messages);
-        let message = format!("a node would create {count} messages in the time of one flit");
-        let help = "it creates at most one: lower `load`, or make `message` larger";
-        checks.report(&keys, message, &label, Some(help.into()));
+        let message =
+            format!("a node would create {count} messages in the time of one flit{while_on}");
+        let help =
+            format!("it creates at most one: lower `load`, or make `message` larger{longer_on}");
+        checks.report(&keys, message, &label, Some(help));
     }
 }
 

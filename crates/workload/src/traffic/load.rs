@@ -92,6 +92,11 @@ pub struct LoadRates {
     pub messages: f64,
     /// Whether messages are created at random times.
     pub random: bool,
+    /// The highest fraction of the capacity at which every source can create its messages, of which
+    /// it has at most one in that time. Infinity where nothing bounds it.
+    pub highest_fraction: f64,
+    /// The mean time after which the process of a source begins anew, as [`Process::cycle`].
+    pub cycle: Picoseconds,
 }
 
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
@@ -123,6 +128,9 @@ impl OpenLoad {
     /// # Errors
     /// If the pattern can't be bound to the fabric, the load is out of range, or a terminal would
     /// have to create more than one message a flit time of a network channel.
+    ///
+    /// # Panics
+    /// As [`Arrivals::new`], if a period is too short.
     pub fn new(
         spec: &LoadSpec,
         fabric: &Fabric,
@@ -165,6 +173,9 @@ impl OpenLoad {
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
         let random = arrivals.iter().any(Arrivals::is_random);
+        let most = fabric.live_terminals().map(|it| pattern.rate(it)).fold(0.0, f64::max);
+        let highest_fraction = fraction / (messages * most * spec.process.peak());
+        let cycle = spec.process.cycle();
         Ok(Self {
             pattern,
             bytes,
@@ -173,7 +184,15 @@ impl OpenLoad {
             key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
             terminals: vec![Terminal::NEW; fabric.terminals() as usize],
             first_terminal: 0,
-            rates: LoadRates { fraction, payload, flits, messages, random },
+            rates: LoadRates {
+                fraction,
+                payload,
+                flits,
+                messages,
+                random,
+                highest_fraction,
+                cycle,
+            },
         })
     }
 
@@ -317,7 +336,7 @@ fn arrivals(
             1.0 => mean,
             rate => Interval::nearest(mean.picoseconds() / rate),
         };
-        let messages = slot.0 as f64 / interval.picoseconds();
+        let messages = slot.0 as f64 / interval.picoseconds() * spec.process.peak();
         if messages > 1.0 {
             return Err(LoadError::TooFast { node, messages });
         }

@@ -2,11 +2,32 @@
 //!
 //! Times are the same on every machine: drawn as integers, turned into gaps with `libm`'s logarithm
 //! (the standard library's depends on the platform), and added up as whole picoseconds.
+//!
+//! # On-off
+//!
+//! A source is on or off (\[dally-towles\], section 24.2.2: a Markov-modulated process of two states).
+//! Before each slot it goes from on to off with probability beta = slot / mean on period, and from
+//! off to on with alpha = slot / mean off period. A slot in which it is on has a message with
+//! probability p = m (alpha + beta) / alpha, where m is that of the mean rate.
+//!
+//! A message finds its source on. So the gaps between messages are independent and of one
+//! distribution, and nothing of the periods has to be kept:
+//!
+//! P(gap > n) = (1 0) T^n (1 1)', T = [[(1 - beta)(1 - p), beta], [alpha (1 - p), 1 - alpha]].
+//!
+//! With d and D, the smaller and the larger root of x^2 - (alpha + beta + p - beta p) x + alpha p,
+//! this is c (1 - d)^n + (1 - c)(1 - D)^n, where c = (D - (1 - beta) p) / (D - d). If alpha + beta
+//! is at most 1, c is a probability. Then a gap is geometric, with probability c of the mean 1 / d:
+//! most of these have an off period in them.
+//!
+//! The time to the first message has the distribution of the remainder of a gap at a random time,
+//! where long ones are likelier: geometric as well, with probability m c / d of the mean 1 / d.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Interval, Process};
+use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
 
 /// The creation times of a terminal's messages. Holds no state: the caller keeps the latest time,
@@ -16,9 +37,24 @@ pub struct Arrivals {
     process: Process,
     slot: Picoseconds,
     interval: Interval,
-    /// 1 over the logarithm of the probability that a slot has no message; 0 if each has one.
+    /// 1 over the logarithm of the probability that a slot has no message; 0 if each has one. Of
+    /// [`Process::OnOff`], that the next slot of a short gap has none.
+    slots_a_miss: f64,
+    long: LongGaps,
+}
+
+/// The gaps of [`Process::OnOff`] with the longer mean; others have none.
+#[derive(Clone, Copy, Debug, Default)]
+struct LongGaps {
+    /// Their share of all gaps, and of the times to the first message, of 2^53.
+    share: u64,
+    share_of_first: u64,
+    /// As [`Arrivals`] has it.
     slots_a_miss: f64,
 }
+
+/// Bits of a number that is drawn for a probability: those of a float.
+const BITS: u32 = 53;
 
 impl Arrivals {
     /// Messages at this mean interval, which must be at least the slot: at most one message a slot.
@@ -26,28 +62,48 @@ impl Arrivals {
     /// [`Process::Bernoulli`]: in each slot (0, 1, ... times `slot`) a message with probability slot /
     /// interval. [`Process::Periodic`]: message i at the phase plus i intervals, rounded down to
     /// whole picoseconds, so that no drift builds up; the phase is 0 if `in_step`, else any whole
-    /// number of picoseconds below the interval.
+    /// number of picoseconds below the interval. [`Process::OnOff`]: as the module says.
     ///
     /// # Panics
-    /// If the slot is 0 or the interval is shorter than the slot.
+    /// If the slot is 0 or the interval is shorter than the slot, or a mean period than two slots.
     pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
         assert!(slot > Picoseconds::ZERO && interval.whole >= slot.0, "at most one message a slot");
-        let log_miss = libm::log1p(-(slot.0 as f64 / interval.picoseconds()).min(1.0));
-        Self { process, slot, interval, slots_a_miss: 1.0 / log_miss }
+        let rate = (slot.0 as f64 / interval.picoseconds()).min(1.0);
+        let (miss, long) = match process {
+            Process::Bernoulli | Process::Periodic { .. } => (rate, LongGaps::default()),
+            Process::OnOff { on, off } => {
+                let least = Self::least_period(slot);
+                assert!(on >= least && off >= least, "at least two slots a period");
+                let probability = |mean: Picoseconds| slot.0 as f64 / mean.0 as f64;
+                on_off(rate, probability(off), probability(on))
+            }
+        };
+        Self { process, slot, interval, slots_a_miss: slots_a_miss(miss), long }
+    }
+
+    /// The shortest mean length of a period of [`Process::OnOff`]: two slots.
+    pub fn least_period(slot: Picoseconds) -> Picoseconds {
+        slot * 2
     }
 
     /// Whether gaps between messages differ by chance.
     pub fn is_random(&self) -> bool {
-        self.process == Process::Bernoulli && self.slots_a_miss != 0.0
+        match self.process {
+            Process::Bernoulli => self.slots_a_miss != 0.0,
+            Process::Periodic { .. } => false,
+            Process::OnOff { .. } => true,
+        }
     }
 
     /// Draws what the chance in the creation time of message `index` is: for [`Process::Bernoulli`]
-    /// how many slots it is behind the message before, the first one behind slot -1; for
-    /// [`Process::Periodic`] the phase, with message 0. Where there is no chance it draws nothing.
+    /// and [`Process::OnOff`] how many slots it is behind the message before, the first one behind
+    /// slot -1; for [`Process::Periodic`] the phase, with message 0. Where there is no chance it
+    /// draws nothing.
     #[inline]
     pub fn draw(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
         match self.process {
-            Process::Bernoulli => self.gap(random),
+            Process::Bernoulli => gap(self.slots_a_miss, random),
+            Process::OnOff { .. } => self.long_or_short(index, random),
             Process::Periodic { in_step: false } if index == 0 => {
                 let partial = u64::from(self.interval.rest > 0);
                 random.random_range(0..self.interval.whole.saturating_add(partial))
@@ -59,7 +115,7 @@ impl Arrivals {
     /// Creation time of the first message, number 0, for which this was drawn.
     pub fn first(&self, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli => self.slot * (drawn - 1),
+            Process::Bernoulli | Process::OnOff { .. } => self.slot * (drawn - 1),
             Process::Periodic { .. } => Picoseconds(drawn),
         }
     }
@@ -69,7 +125,7 @@ impl Arrivals {
     #[inline]
     pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli => previous + self.slot * drawn,
+            Process::Bernoulli | Process::OnOff { .. } => previous + self.slot * drawn,
             Process::Periodic { .. } if !previous.is_told() => previous,
             Process::Periodic { .. } => {
                 let phase = previous - self.interval.times(index - 1);
@@ -78,21 +134,52 @@ impl Arrivals {
         }
     }
 
-    /// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
-    /// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
-    #[inline]
-    fn gap(&self, random: &mut ChaCha8Rng) -> u64 {
-        const BITS: u32 = 53;
-        let drawn = random.random::<u64>() >> (u64::BITS - BITS);
-        let uniform = (drawn + 1) as f64 / (1_u64 << BITS) as f64;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "0 or more, and what is beyond u64 is never"
-        )]
-        let misses = (libm::log(uniform) * self.slots_a_miss) as u64;
-        misses.saturating_add(1)
+    /// The gap of [`Process::OnOff`] before message `index`.
+    fn long_or_short(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
+        let LongGaps { share, share_of_first, slots_a_miss } = self.long;
+        let share = if index == 0 { share_of_first } else { share };
+        let is_long = random.random::<u64>() >> (u64::BITS - BITS) < share;
+        gap(if is_long { slots_a_miss } else { self.slots_a_miss }, random)
     }
+}
+
+/// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
+/// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
+#[inline]
+fn gap(slots_a_miss: f64, random: &mut ChaCha8Rng) -> u64 {
+    let drawn = random.random::<u64>() >> (u64::BITS - BITS);
+    let uniform = (drawn + 1) as f64 / (1_u64 << BITS) as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 or more, and what is beyond u64 is never"
+    )]
+    let misses = (libm::log(uniform) * slots_a_miss) as u64;
+    misses.saturating_add(1)
+}
+
+/// 1 over the logarithm of the probability that a slot has no message, where that is not so.
+fn slots_a_miss(message: f64) -> f64 {
+    1.0 / libm::log1p(-message.min(1.0))
+}
+
+/// The probability that ends a short gap with the next slot, and the long gaps, of a source that has
+/// a message with probability `rate` in the mean slot, goes on with `alpha` and off with `beta`.
+fn on_off(rate: f64, alpha: f64, beta: f64) -> (f64, LongGaps) {
+    let peak = (rate * (alpha + beta) / alpha).min(1.0);
+    let either = peak + beta - beta * peak;
+    let root = ((either - alpha) * (either - alpha) + 4.0 * alpha * beta * (1.0 - peak)).sqrt();
+    let larger = (either + alpha + root) / 2.0;
+    // The other form of the root cancels digits.
+    let smaller = alpha * peak / larger;
+    let share = (larger - (1.0 - beta) * peak) / (larger - smaller);
+    let of_all = |share: f64| rounded(share.clamp(0.0, 1.0) * (1_u64 << BITS) as f64);
+    let long = LongGaps {
+        share: of_all(share),
+        share_of_first: of_all(rate * share / smaller),
+        slots_a_miss: slots_a_miss(smaller),
+    };
+    (larger, long)
 }
 
 #[cfg(test)]
@@ -158,7 +245,8 @@ mod tests {
     #[test]
     fn a_tiny_probability_ends_beyond_what_can_be_told() {
         let never = Interval::new(u128::MAX, 1).unwrap();
-        for process in [Process::Bernoulli, Process::Periodic { in_step: false }] {
+        let on_off = Process::OnOff { on: SLOT * 2, off: SLOT * 2 };
+        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
             let times = times(&Arrivals::new(process, SLOT, never), 5_000);
             assert!(times.is_sorted());
             assert_eq!(times.last(), Some(&Picoseconds::BEYOND));
@@ -171,6 +259,109 @@ mod tests {
         let arrivals = Arrivals::new(Process::Bernoulli, SLOT, interval);
         let slots: Vec<u64> = times(&arrivals, 6).iter().map(|&time| time / SLOT).collect();
         assert_eq!(slots, [17, 34, 38, 42, 47, 57]);
+    }
+
+    /// Arrivals of on and off periods of so many slots in the mean, with a message in one of
+    /// `inverse` slots.
+    fn on_off_of(on: u64, off: u64, inverse: u64) -> Arrivals {
+        let interval = Interval::new(u128::from(SLOT * inverse), 1).unwrap();
+        Arrivals::new(Process::OnOff { on: SLOT * on, off: SLOT * off }, SLOT, interval)
+    }
+
+    /// The slots from the message before to each but the first.
+    fn gaps(arrivals: &Arrivals, count: u64) -> Vec<u64> {
+        times(arrivals, count + 1).windows(2).map(|two| (two[1] - two[0]) / SLOT).collect()
+    }
+
+    #[test]
+    fn gaps_of_on_and_off_periods_are_those_of_the_chain_of_two_states() {
+        for (on, off, inverse) in [(2, 2, 3), (10, 30, 5), (500, 20_000, 41), (40, 3, 400)] {
+            let arrivals = on_off_of(on, off, inverse);
+            let (alpha, beta) = (1.0 / off as f64, 1.0 / on as f64);
+            let peak = (alpha + beta) / alpha / inverse as f64;
+            // The probabilities that the source is on, or off, and had no message yet: behind a
+            // message, and at a random time.
+            let behind = (1.0, 0.0);
+            let random = (alpha / (alpha + beta), beta / (alpha + beta));
+            let LongGaps { share, share_of_first, slots_a_miss } = arrivals.long;
+            let (long, short) = ((1.0 / slots_a_miss).exp(), (1.0 / arrivals.slots_a_miss).exp());
+            for (mut state, share) in [(behind, share), (random, share_of_first)] {
+                let share = share as f64 / (1_u64 << BITS) as f64;
+                for slots in 1..2_000 {
+                    let (was_on, was_off) = state;
+                    let is_on = was_on * (1.0 - beta) + was_off * alpha;
+                    state = (is_on * (1.0 - peak), was_on * beta + was_off * (1.0 - alpha));
+                    let told = share * long.powi(slots) + (1.0 - share) * short.powi(slots);
+                    let chain = state.0 + state.1;
+                    assert!((told - chain).abs() < 1e-9, "{on} {off} {slots}: {told} {chain}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn at_its_peak_a_source_shows_the_lengths_of_its_periods() {
+        // It is on for 12 of 48 slots, and has a message in one of four: in each in which it is on.
+        let (on, off) = (12, 36);
+        let gaps = gaps(&on_off_of(on, off, 4), 200_000);
+        let ends: Vec<u64> = gaps.iter().copied().filter(|&gap| gap > 1).collect();
+        let periods = ends.len() as f64;
+        let mean_on = gaps.len() as f64 / periods;
+        let mean_off = ends.iter().map(|gap| (gap - 1) as f64).sum::<f64>() / periods;
+        // The deviation of a geometric length is less than its mean.
+        for (found, mean) in [(mean_on, on as f64), (mean_off, off as f64)] {
+            assert!((found - mean).abs() < 4.0 * mean / periods.sqrt(), "{found} {mean}");
+        }
+        let one = ends.iter().filter(|&&gap| gap == 2).count() as f64;
+        let expected = periods / off as f64;
+        assert!((one - expected).abs() < 4.0 * expected.sqrt(), "{one} {expected}");
+    }
+
+    #[test]
+    fn messages_of_on_and_off_periods_come_at_the_mean_rate_and_in_bursts() {
+        let (on, off, inverse) = (40_u64, 160_u64, 20_u64);
+        let (rate, peak) = (1.0 / inverse as f64, 0.25);
+        let messages = 400_000;
+        let times = times(&on_off_of(on, off, inverse), messages);
+        let windows = times[times.len() - 1].0 / SLOT.0 / 4_000;
+        let mut counts = vec![0.0; windows as usize];
+        for time in times {
+            if let Some(count) = counts.get_mut((time.0 / SLOT.0 / 4_000) as usize) {
+                *count += 1.0;
+            }
+        }
+        let mean = counts.iter().sum::<f64>() / windows as f64;
+        let variance = counts.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>()
+            / windows as f64;
+        // The covariance of slots k apart is p^2 on off / (on + off)^2 r^k, where r = 1 - alpha - beta.
+        let rates = 1.0 / on as f64 + 1.0 / off as f64;
+        let is_off = off as f64 / (on + off) as f64;
+        let dispersion = 1.0 - rate + 2.0 * peak * is_off * (1.0 - rates) / rates;
+        assert!(dispersion > 10.0, "{dispersion}");
+        let expected = 4_000.0 * rate;
+        let error = (dispersion * expected / windows as f64).sqrt();
+        assert!((mean - expected).abs() < 4.0 * error, "{mean} {expected}");
+        // The ends of a window take away some of it: cycles are 200 slots long.
+        assert!(
+            (variance / mean / dispersion - 1.0).abs() < 0.06,
+            "{variance} {mean} {dispersion}"
+        );
+    }
+
+    #[test]
+    fn the_first_message_of_an_on_off_source_is_as_likely_in_slot_0_as_in_any_other() {
+        let arrivals = on_off_of(5, 45, 20);
+        let mut random = random();
+        let draws = (0..20_000).map(|_| arrivals.first(arrivals.draw(0, &mut random)));
+        let zero = draws.filter(|&first| first == Picoseconds(0)).count();
+        assert!(zero.abs_diff(1_000) < 4 * 31, "{zero}");
+    }
+
+    #[test]
+    fn the_same_stream_gives_the_same_on_off_times_on_every_machine() {
+        let slots: Vec<u64> =
+            times(&on_off_of(8, 24, 8), 12).iter().map(|&time| time / SLOT).collect();
+        assert_eq!(slots, [47, 48, 50, 55, 56, 82, 84, 85, 89, 91, 92, 161]);
     }
 
     #[test]

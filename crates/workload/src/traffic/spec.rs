@@ -22,6 +22,33 @@ pub enum Process {
         /// Whether all nodes create their messages at the same times.
         in_step: bool,
     },
+    /// As [`Process::Bernoulli`] at a higher rate in on periods, and no messages in off periods,
+    /// which take turns. The lengths of both are geometrically distributed.
+    OnOff {
+        /// The mean length of an on period.
+        on: Picoseconds,
+        /// The mean length of an off period.
+        off: Picoseconds,
+    },
+}
+
+impl Process {
+    /// How often as many messages a source creates while it creates some as in the mean.
+    pub fn peak(self) -> f64 {
+        match self {
+            Self::Bernoulli | Self::Periodic { .. } => 1.0,
+            Self::OnOff { on, off } => (on.0 as f64 + off.0 as f64) / on.0 as f64,
+        }
+    }
+
+    /// The mean time after which the process begins anew: an on period with an off period. 0 of
+    /// processes without periods.
+    pub fn cycle(self) -> Picoseconds {
+        match self {
+            Self::Bernoulli | Self::Periodic { .. } => Picoseconds::ZERO,
+            Self::OnOff { on, off } => on + off,
+        }
+    }
 }
 
 /// Whether messages are written or read.

@@ -81,7 +81,8 @@ fn a_read_counts_its_request_and_its_response() {
 
 #[test]
 fn messages_come_at_the_offered_rate() {
-    for process in [Process::Bernoulli, Process::Periodic { in_step: false }] {
+    let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(200_000) };
+    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
         let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.25)) };
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let slots = 100_000;
@@ -90,6 +91,45 @@ fn messages_come_at_the_offered_rate() {
         let found = messages.len() as f64;
         assert!((found - expected).abs() < 4.0 * expected.sqrt(), "{found} {expected}");
         assert!(messages.iter().all(|message| message.source != message.destination));
+    }
+}
+
+#[test]
+fn a_load_goes_on_from_its_state() {
+    let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(200_000) };
+    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
+        let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.25)) };
+        let mut load = bind(&spec, &[4, 4]).unwrap();
+        let mut next = load.first(5).unwrap();
+        // More than a block of messages, and not a whole number of them.
+        for _ in 0..37 {
+            next = load.create(5, next).1.unwrap();
+        }
+        let mut resumed = bind(&spec, &[4, 4]).unwrap();
+        assert!(resumed.resume(&load.state()));
+        for _ in 0..40 {
+            let created = load.create(5, next);
+            assert_eq!(resumed.create(5, next), created);
+            next = created.1.unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_highest_fraction_is_that_at_which_a_source_creates_a_message_in_each_slot_of_its_peak() {
+    let of = |process, fraction| {
+        let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(fraction)) };
+        bind(&spec, &[4, 4])
+    };
+    let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(300_000) };
+    for (process, peak) in [(Process::Bernoulli, 1.0), (on_off, 4.0)] {
+        let rates = of(process, 0.1).unwrap().rates;
+        // A message in each slot is 18 flits a slot.
+        let highest = rates.highest_fraction;
+        assert!(close(highest, 18.0 / (rates.flits / 0.1) / peak), "{highest}");
+        assert!(of(process, highest * (1.0 - 1e-9)).is_ok());
+        let refused = of(process, highest * 1.01).unwrap_err();
+        assert!(matches!(refused, LoadError::TooFast { .. }), "{refused}");
     }
 }
 

@@ -149,7 +149,21 @@ impl Plan {
         {
             lines.push("remote_memory.message = \"256 B\"".into());
         }
+        if let Some(table) = tables[2]
+            && lines.iter().any(|line| line.starts_with("workloads."))
+        {
+            nest(&mut lines, table);
+        }
         format!("seed = {seed}\n{}\n", lines.join("\n"))
+    }
+}
+
+/// Moves the keys of a workload below those of one of several.
+fn nest(lines: &mut [String], table: &str) {
+    for line in lines.iter_mut() {
+        if line.starts_with(&format!("{table}.")) {
+            *line = format!("workloads.own.{line}");
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use flitlab::engine::Parameters;
 use flitlab::measure::{LogFilter, Progress, Snapshot};
 use flitlab::report::Status;
-use flitlab::scenario::{Deadlock, Document, Scenario};
+use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
@@ -145,7 +145,7 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
     let status = outcome.found.measured.status;
     let counters = outcome.work.counters;
     let finite = scenario.workload.is_finite();
-    let beside = finite && scenario.workload.load().is_some();
+    let beside = finite && has_load(scenario);
     match status {
         Status::Completed => {
             assert!(finite || scenario.interruption.is_some(), "a load that is completed");
@@ -193,6 +193,11 @@ fn go_on(document: &Document, simulation: &Simulation, whole: &Outcome, path: &P
     same(&resumed, whole, "from a checkpoint");
 }
 
+/// Whether a load goes on for ever.
+fn has_load(scenario: &Scenario) -> bool {
+    scenario.workload.members().iter().any(|member| !member.spec.is_finite())
+}
+
 /// Keeps all packets and messages, and traces an application's path.
 fn logged(simulation: Simulation, whole: &Outcome) {
     let all = LogFilter { packets: true, messages: true, terminals: Vec::new(), most: usize::MAX };
@@ -200,8 +205,8 @@ fn logged(simulation: Simulation, whole: &Outcome) {
     let outcome = simulation.run(&mut patient());
     same(&outcome, whole, "logging");
     // What goes on beside collective operations goes on until the next look at them.
-    let workload = &simulation.scenario().workload;
-    if workload.is_finite() && workload.load().is_some() {
+    let scenario = simulation.scenario();
+    if scenario.workload.is_finite() && has_load(scenario) || scenario.workload.are_several() {
         return;
     }
     let latest = outcome.logged.packets.iter().map(|packet| packet.delivered).max();
@@ -228,12 +233,27 @@ fn compare(seed: u64, scenario: &Scenario) -> usize {
     }
 }
 
-/// The first messages of a workload, as far as its nodes don't wait for each other.
+/// The first messages of the workloads, as far as their nodes don't wait for each other.
 fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
+    let mut messages = Vec::new();
+    for (class, member) in (0..).zip(scenario.workload.members()) {
+        let of_member = messages_of(&*member.spec, scenario)?.into_iter();
+        messages.extend(of_member.map(|message| Message { class, ..message }));
+    }
+    messages.sort_by_key(|message| (message.time, message.source));
+    let mut work = 0;
+    let within = |message: &Message| {
+        let before = work;
+        work += 6 * (scenario.parameters.message_flits(message.bytes) + 2);
+        before < WORK
+    };
+    Some(messages.into_iter().take_while(within).collect())
+}
+
+fn messages_of(workload: &dyn WorkloadSpec, scenario: &Scenario) -> Option<Vec<Message>> {
     let Scenario { network, parameters, seed, .. } = scenario;
     let fabric = &network.fabric;
-    let workload = &scenario.workload;
-    let mut messages = if let Some(load) = workload.load() {
+    Some(if let Some(load) = workload.load() {
         of_load(load, fabric, parameters, *seed)
     } else if let Some(exchange) = workload.downcast_ref::<ExchangeSpec>() {
         let kind = match exchange.access {
@@ -251,15 +271,7 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
             _ => MessageKind::Atomic { request },
         };
         of_steps(&spec.pattern, fabric, *seed, (spec.message.0, kind, Picoseconds(200_000)))
-    };
-    messages.sort_by_key(|message| (message.time, message.source));
-    let mut work = 0;
-    let within = |message: &Message| {
-        let before = work;
-        work += 6 * (parameters.message_flits(message.bytes) + 2);
-        before < WORK
-    };
-    Some(messages.into_iter().take_while(within).collect())
+    })
 }
 
 fn of_load(spec: &LoadSpec, fabric: &Fabric, parameters: &Parameters, seed: u64) -> Vec<Message> {

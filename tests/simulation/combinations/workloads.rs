@@ -74,6 +74,7 @@ pub fn add(all: &mut Vec<Piece>) {
     all.extend(each("processes", &processes));
     collectives(all);
     applications(all);
+    several(all);
 }
 
 fn collectives(all: &mut Vec<Piece>) {
@@ -94,6 +95,43 @@ fn collectives(all: &mut Vec<Piece>) {
     all.extend(each("replication", &["collective.replication = \"together\""]));
     let load = "traffic.pattern = \"uniform\"\ntraffic.load = 0.4";
     all.push(Piece::new("beside", "collective.start = \"3 us\"").with(load));
+}
+
+/// Another workload on the same network; what others say of one workload is said of `own`.
+fn several(all: &mut Vec<Piece>) {
+    let others = [
+        "workloads.other = { traffic = { pattern = \"uniform\", load = 0.1 } }",
+        "workloads.other = { start = \"2 us\", traffic = { pattern = \"bit-complement\", load = 0.2 } }",
+        "workloads.other = { nodes = [0, 1, 3, 4], exchange = { pattern = \"all-to-all\", message = \"300 B\" } }",
+        "workloads.other = { exchange = { pattern = \"all-to-all\", message = \"40 B\", between_steps = \"barrier\" } }",
+        "workloads.other = { start = \"1 us\", remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
+        "workloads.other = { remote_memory = { operation = \"add\", pattern = \"all-to-all\", operations = 3 } }",
+        "workloads.other = { application = { schedule = { all-to-all = { ranks = 6, bytes = \"600 B\" } } } }\n\
+         adapter.send_overhead = \"0 ns\"\nadapter.receive_overhead = \"0 ns\"",
+        "workloads.own.start = \"700 ns\"\n\
+         workloads.other = { traffic = { pattern = \"uniform\", load = 0.1, read = {} } }",
+    ];
+    all.extend(each("beside", &others));
+    let on_tori = [
+        "workloads.other = { collective = { operation = \"all-reduce\", message = \"100 B\", rounds = 3 } }",
+        "workloads.other = { packets = \"deterministic\", channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }",
+        "workloads.own.packets = \"adaptive\"\nworkloads.other = { packets = \"deterministic\", remote_memory = { \
+         operation = \"put\", pattern = \"all-to-all\", message = \"64 B\" } }",
+        "workloads.own.packets = \"deterministic\"\nworkloads.other = { packets = \"adaptive\", remote_memory = { \
+         operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
+    ];
+    let adaptive = ["adaptive", "pick_orthant", "outflank"];
+    all.extend(each("beside", &on_tori).map(|piece| piece.among(&adaptive)));
+    let of_source =
+        "workloads.other = { channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
+    let of_source = Piece::new("beside", of_source).among(&["torus"]);
+    all.push(of_source.among(&["direction_order", "angara", "file"]));
+    let services = "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\
+                    routing.agnostic.lanes = 2\nrouter.virtual_channels = 4";
+    all.push(Piece::new("beside", services));
+    let services = "workloads.own.service = 2\nworkloads.other = { exchange = { pattern = \"all-to-all\", message = \
+                    \"64 B\" } }\nrouting.agnostic.lanes = 2\nrouter.virtual_channels = 6";
+    all.push(Piece::new("beside", services));
 }
 
 fn applications(all: &mut Vec<Piece>) {

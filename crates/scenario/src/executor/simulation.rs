@@ -203,10 +203,20 @@ impl Simulation {
             Some((share.load()?, part))
         });
         loads.fold(None, |all, (load, part)| {
-            let none =
-                LoadRates { fraction: 0.0, payload: 0.0, flits: 0.0, messages: 0.0, random: false };
+            let none = LoadRates {
+                fraction: 0.0,
+                payload: 0.0,
+                flits: 0.0,
+                messages: 0.0,
+                random: false,
+                highest_fraction: f64::INFINITY,
+                cycle: Picoseconds::ZERO,
+            };
             let all = all.unwrap_or(none);
             Some(LoadRates {
+                cycle: all.cycle.max(load.cycle),
+                // Loads of which each has a share of the whole are not raised together.
+                highest_fraction: f64::INFINITY,
                 fraction: all.fraction + load.fraction * part,
                 payload: all.payload + load.payload * part,
                 flits: all.flits + load.flits * part,

@@ -42,6 +42,7 @@ mod reference_flits_engine;
 mod reference_link_errors;
 mod relation;
 mod remote_memory;
+mod several;
 mod stall_times;
 mod steady;
 mod threads;

@@ -35,7 +35,7 @@ use flitlab_model::{
     Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
 };
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Collectives, MAX_WORKLOADS, Workload};
+use flitlab_workload::traffic::{Collectives, HostOverheads, MAX_WORKLOADS, Workload};
 
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
@@ -110,7 +110,9 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// * as many virtual channels as the routes use.
     ///
     /// # Panics
-    /// If a packet and a channel's latency can take longer than [`MAX_HOP_TIME`].
+    /// If a packet and a channel's latency can take longer than [`MAX_HOP_TIME`]. If a class of
+    /// traffic asks for what the routing can't do. If workloads have send overheads of their own,
+    /// and the parameters one too.
     pub fn new(
         threads: usize,
         fabric: &'f Fabric,
@@ -574,7 +576,7 @@ fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
     // that it waits for leaves the network.
     let sent = Picoseconds::from(flits * least(ChannelKind::Injection, |channel| channel.flit));
     let ejected = Picoseconds::from(least(ChannelKind::Ejection, |channel| channel.forward));
-    let received = ejected + parameters.receive_overhead;
-    let barrier = latency + parameters.send_overhead + sent.min(received);
+    let HostOverheads { send, receive } = context.least_overheads();
+    let barrier = latency + send + sent.min(ejected + receive);
     window.min(narrow::<Tick>(barrier.min(MAX_HOP_TIME)))
 }

@@ -76,7 +76,8 @@ impl Hosts {
         if u64::from(number) + 1 < trees.packets {
             return;
         }
-        let completed = time + common.context.parameters.receive_overhead;
+        let overheads = common.context.overheads(trees.class);
+        let completed = time + overheads.receive;
         self.sink.messages_completed[usize::from(trees.class)] += 1;
         self.sink.completed.push(CompletedMessage {
             class: trees.class,
@@ -84,7 +85,7 @@ impl Hosts {
             destination: self.sources.adapters[terminal as usize].name,
             bytes: trees.bytes,
             is_control: false,
-            created: origin.created - common.context.parameters.send_overhead,
+            created: origin.created - overheads.send,
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;

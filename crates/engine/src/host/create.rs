@@ -98,7 +98,9 @@ impl Hosts {
             common.latest = common.latest.max(now);
         }
         let Some(message) = message else { return };
-        debug_assert_eq!((message.source, message.time), (name, now - overhead));
+        let class = message.class;
+        let created = now - common.context.overheads(class).send;
+        debug_assert_eq!((message.source, message.time), (name, created));
         let (role, bytes) = match message.kind {
             MessageKind::Operand | MessageKind::Broadcast => {
                 return self.create_collective(common, terminal, &message, now);
@@ -108,7 +110,6 @@ impl Hosts {
             MessageKind::Put => (Role::Put, message.bytes),
             MessageKind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
-        let class = message.class;
         self.sources.messages_created[usize::from(class)] += 1;
         if self.is_cut_off(common, name, message.destination, now) {
             let flits = common.context.parameters.message_flits(bytes);

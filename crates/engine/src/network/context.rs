@@ -14,11 +14,12 @@ use crate::next_hop::demands;
 use crate::packet::{Packet, last_start};
 use crate::router::packet::collective::trees::Trees;
 use flitlab_base::narrow::{fitted, narrow};
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::{ChannelKind, Parameters, Switching};
 use flitlab_routing::relation::{Hop, Ring, TERMINAL_CLASSES};
 use flitlab_routing::{AdaptiveChannels, Routes};
-use flitlab_workload::traffic::Workload;
+use flitlab_workload::traffic::{HostOverheads, MAX_WORKLOADS, Workload};
 
 /// Times of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct NetworkContext<'f> {
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
     pub parameters: Parameters,
+    /// By class of traffic.
+    overheads: [HostOverheads; MAX_WORKLOADS],
     pub network: Network,
     pub cut: Cut,
     pub vc_map: VcMap,
@@ -126,6 +129,14 @@ impl<'f> NetworkContext<'f> {
             let classes = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
             classes.into_iter().map(Timing::from)
         };
+        let usual =
+            HostOverheads { send: parameters.send_overhead, receive: parameters.receive_overhead };
+        let overheads = |class| workload.overheads(fitted!(class, u8)).unwrap_or(usual);
+        let have_own = workload.overheads(0).is_some();
+        assert!(
+            !have_own || usual.send == Picoseconds::ZERO,
+            "send overheads for all and by class"
+        );
         let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
         Self {
             fabric,
@@ -141,12 +152,28 @@ impl<'f> NetworkContext<'f> {
             channels: demands::adaptive_channels(routes, &vc_map),
             vc_map,
             parameters: parameters.clone(),
+            overheads: std::array::from_fn(overheads),
             network,
             first_terminals,
             terminals,
             place_of_terminal,
             wired_before,
         }
+    }
+
+    /// The overheads of hosts for messages of a class.
+    #[inline]
+    pub(crate) fn overheads(&self, class: u8) -> HostOverheads {
+        self.overheads[usize::from(class)]
+    }
+
+    /// The least overheads of hosts that any class has.
+    pub(crate) fn least_overheads(&self) -> HostOverheads {
+        let least = |one: HostOverheads, other: HostOverheads| HostOverheads {
+            send: one.send.min(other.send),
+            receive: one.receive.min(other.receive),
+        };
+        self.overheads.into_iter().reduce(least).unwrap_or_default()
     }
 
     /// Flits of room that an adaptively routed packet needs beyond its own, by whether it is

@@ -30,7 +30,7 @@ pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
 pub use spec::*;
-pub use workload::{CloneWorkload, Needs, Wake, Workload, restored, saved};
+pub use workload::{CloneWorkload, HostOverheads, Needs, Wake, Workload, restored, saved};
 
 use serde::{Deserialize, Serialize};
 

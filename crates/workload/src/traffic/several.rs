@@ -5,7 +5,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::workload::boxed;
-use super::{Collectives, Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
+use super::{
+    Collectives, HostOverheads, Message, MessageKind, Needs, Receipt, Wake, Workload, restored,
+    saved,
+};
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
@@ -60,6 +63,8 @@ pub struct Several {
     /// By class.
     needs: Vec<Needs>,
     starts: Vec<Picoseconds>,
+    /// By class; empty if all have those of the parameters.
+    overheads: Vec<HostOverheads>,
     /// The first terminal that `next` and `is_live` have.
     first_terminal: u32,
     /// By terminal, then class: when the next message may be created; the latest of all times if
@@ -91,7 +96,26 @@ impl Several {
         let next = vec![Picoseconds::NEVER; terminals as usize * members.len()];
         let needs = members.iter().map(|member| member.needs()).collect();
         let is_live = vec![false; terminals as usize];
-        Self { members, needs, starts, first_terminal: 0, next, is_live }
+        let overheads = Vec::new();
+        Self { members, needs, starts, overheads, first_terminal: 0, next, is_live }
+    }
+
+    /// Returns these workloads with overheads of hosts by class. The send overhead of the
+    /// parameters has to be 0 then: messages of a class enter their queues after that of the class.
+    ///
+    /// # Panics
+    /// If there are not as many as workloads.
+    #[must_use]
+    pub fn with_overheads(self, overheads: Vec<HostOverheads>) -> Self {
+        assert_eq!(overheads.len(), self.members.len(), "overheads for each workload");
+        Self { overheads, ..self }
+    }
+
+    /// Returns the time at which the engine is to ask for a message that a class's workload creates
+    /// at time 0 of its own.
+    fn offset(&self, class: usize) -> Picoseconds {
+        let send = self.overheads.get(class).map_or(Picoseconds::ZERO, |overheads| overheads.send);
+        self.starts[class] + send
     }
 
     /// Returns when each workload may create the next message of a terminal.
@@ -108,24 +132,28 @@ impl Several {
     }
 
     fn set(&mut self, terminal: u32, class: usize, next: Option<Picoseconds>) {
-        let start = self.starts[class];
-        let next = next.map_or(Picoseconds::NEVER, |next| start + next);
+        let offset = self.offset(class);
+        let next = next.map_or(Picoseconds::NEVER, |next| offset + next);
         self.next_of(terminal)[class] = next;
     }
 
     /// Changes what one workload wants to wake to what all want.
     fn wake(&mut self, class: usize, wake: Wake) -> Wake {
-        let start = self.starts[class];
+        let offset = self.offset(class);
         let (terminal, next) = match wake {
             Wake::Nobody | Wake::All => return wake,
             Wake::Terminal(terminal, time) => {
-                (terminal, self.next_of(terminal)[class].min(start + time))
+                (terminal, self.next_of(terminal)[class].min(offset + time))
             }
             Wake::NotBefore(terminal, time) => {
                 let present = self.next_of(terminal)[class];
                 (
                     terminal,
-                    if present == Picoseconds::NEVER { present } else { present.max(start + time) },
+                    if present == Picoseconds::NEVER {
+                        present
+                    } else {
+                        present.max(offset + time)
+                    },
                 )
             }
         };
@@ -156,6 +184,10 @@ impl Workload for Several {
         self.starts.get(usize::from(class)).copied().unwrap_or_default()
     }
 
+    fn overheads(&self, class: u8) -> Option<HostOverheads> {
+        self.overheads.get(usize::from(class)).copied()
+    }
+
     fn creates_more(&self, class: u8) -> bool {
         let own = self.next.iter().skip(class.into()).step_by(self.members.len());
         own.copied().any(|next| next != Picoseconds::NEVER)
@@ -177,13 +209,14 @@ impl Workload for Several {
     ) -> (Option<Message>, Option<Picoseconds>) {
         let due = self.next_of(terminal).iter().position(|&next| next <= now);
         let Some(class) = due else { return (None, self.first_of(terminal)) };
-        let start = self.starts[class];
-        let (message, next) = self.members[class].create(terminal, now - start);
+        let (start, offset) = (self.starts[class], self.offset(class));
+        let (message, next) = self.members[class].create(terminal, now - offset);
         self.set(terminal, class, next);
         let message = message.map(|message| {
             let (class, own) = (narrow(class), message.tag);
             debug_assert!(own <= LARGEST_TAG, "a tag of {own}");
-            Message { time: now, tag: own << CLASS_BITS | u64::from(class), class, ..message }
+            let time = start + message.time;
+            Message { time, tag: own << CLASS_BITS | u64::from(class), class, ..message }
         });
         (message, self.first_of(terminal))
     }
@@ -216,7 +249,7 @@ impl Workload for Several {
     }
 
     fn split(self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
-        let Self { members, needs, starts, next, is_live, .. } = *self;
+        let Self { members, needs, starts, overheads, next, is_live, .. } = *self;
         let count = members.len();
         let mut parts: Vec<_> =
             members.into_iter().map(|member| member.split(terminals).into_iter()).collect();
@@ -226,6 +259,7 @@ impl Workload for Several {
                 members: parts.iter_mut().map(|parts| parts.next().expect("one a range")).collect(),
                 needs: needs.clone(),
                 starts: starts.clone(),
+                overheads: overheads.clone(),
                 first_terminal: range.start,
                 next: next[places.start * count..places.end * count].to_vec(),
                 is_live: is_live[places].to_vec(),
@@ -324,7 +358,8 @@ impl Workload for Several {
     fn pass_barrier(&mut self, latest: Picoseconds) -> Picoseconds {
         let Some(class) = self.with_barrier() else { return latest };
         let start = self.starts[class];
-        let time = start + self.members[class].pass_barrier(latest.max(start) - start);
+        let passed = self.members[class].pass_barrier(latest.max(start) - start);
+        let time = self.offset(class) + passed;
         let own = self.next.iter_mut().skip(class).step_by(self.members.len());
         for (next, _) in own.zip(&self.is_live).filter(|&(_, &is_live)| is_live) {
             *next = time;

@@ -39,6 +39,15 @@ pub struct Needs {
     pub waits: bool,
 }
 
+/// The times that hosts need for a message besides the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostOverheads {
+    /// From its creation until it enters its source queue.
+    pub send: Picoseconds,
+    /// From the delivery of its last packet until it is received.
+    pub receive: Picoseconds,
+}
+
 /// The traffic of a simulation, with its state: which terminal sends which message to which other
 /// one, and when. Terminals are independent of each other except through [`Self::sent`],
 /// [`Self::received`] and barriers.
@@ -62,6 +71,12 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     /// When the workload of a class begins, which is 0 in the times that it knows.
     fn start_of(&self, _class: u8) -> Picoseconds {
         Picoseconds::ZERO
+    }
+
+    /// The overheads of hosts for messages of a class, if they differ from class to class; `None` if
+    /// all have those of the parameters.
+    fn overheads(&self, _class: u8) -> Option<HostOverheads> {
+        None
     }
 
     /// Whether terminals may create messages of a class as far as is known, without an event in the

@@ -96,12 +96,16 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             };
             let (tree, number) = trees.place(self.name, packet.route.0);
             debug_assert_eq!(number, unit.made);
+            // No result comes before those before it, even if it has been there longer: they may
+            // leave by other outputs, and nothing is known of this one until they are made.
+            let start = packet.ready.max(unit.free_at);
+            let last = last_start(start, packet.tail, packet.flits, trees.flit);
+            unit.free_at = last + trees.flit;
             if tree.operands[self.name as usize] > 1 {
-                let start = packet.ready.max(unit.free_at);
-                let last = last_start(start, packet.tail, packet.flits, trees.flit);
-                unit.free_at = last + trees.flit;
                 packet.tail = last + trees.latency;
                 packet.ready = self.context.header(start, last) + trees.latency;
+            } else {
+                (packet.ready, packet.tail) = (start, last);
             }
             packet.source = tree.root;
             packet.sequence = trees.sequence(packet.route.0);

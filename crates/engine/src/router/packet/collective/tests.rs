@@ -361,6 +361,39 @@ fn no_operation_begins_before_the_one_that_lets_it_has_ended() {
     }
 }
 
+/// At the root's router a result goes down as late as the last operand comes. The next operation,
+/// in which the router passes on one operand only, leaves upwards. It once left at the time of that
+/// operand, which may be past: so other nodes' traffic changed it.
+#[test]
+fn a_packet_of_one_operand_leaves_no_earlier_than_the_results_before_it() {
+    let network = Network::torus(&[6, 2]);
+    let [members, others]: [Vec<u32>; 2] = [(0..6).collect(), (6..12).collect()];
+    let weights = others.iter().flat_map(|from| others.iter().map(move |to| (from, to)));
+    let weights: Vec<_> = weights.map(|(from, to)| format!("[{from}, {to}, 1.0]")).collect();
+    let pattern = PatternSpec::new("matrix", &format!("list = [{}]", weights.join(", ")));
+    let (process, access) = (Process::Bernoulli, Access::Write);
+    let flits = |bytes| network.parameters.message_flits(bytes);
+    let slot = network.parameters.link_flit_time();
+    let load = |fraction| {
+        let (load, message) = (OfferedLoad::Fraction(fraction), Bytes(300));
+        let spec = LoadSpec { pattern: pattern.clone(), process, load, message, access };
+        OpenLoad::new(&spec, &network.fabric, slot, flits, 3).unwrap()
+    };
+    let roots = vec![0, 3];
+    let spec = CollectiveSpec { members, roots, outstanding: 2, ..spec(KINDS[2], 600, 5) };
+    let of_operations = |threads, load| {
+        let (mut log, outcome, _) = network.run(threads, &spec, load);
+        log.packets.retain(|packet| packet.virtual_channel >= 3);
+        (log.packets, outcome)
+    };
+    let alone = of_operations(1, None);
+    for threads in [1, 2, 3] {
+        for fraction in [0.1, 0.3, 0.9] {
+            assert_eq!(of_operations(threads, Some(load(fraction))), alone, "{fraction}");
+        }
+    }
+}
+
 #[test]
 fn a_router_that_lost_a_child_is_noticed() {
     let network = Network::torus(&[4, 4]);

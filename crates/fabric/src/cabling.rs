@@ -90,8 +90,8 @@ impl Cabling {
         self.grid = Some(grid);
     }
 
-    /// Declares the routers to be arranged in dimensions of these sizes, along each of which all are
-    /// joined with each other. The first dimension's coordinate runs fastest.
+    /// Declares the routers to be arranged in dimensions of these sizes, along each of which all
+    /// are joined with each other. The first dimension's coordinate runs fastest.
     pub fn arrange_joined(&mut self, sizes: &[u32]) {
         self.joined = sizes.to_vec();
     }

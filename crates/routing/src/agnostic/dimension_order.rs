@@ -229,8 +229,8 @@ mod tests {
     fn other_fabrics_are_refused_with_those_that_it_is_for() {
         let tree = Tree { arity: 2, levels: 2, terminals: 1 }.cabling().unwrap().fabric().unwrap();
         let refused = Algorithm::DIMENSION_ORDER.generate(&tree, &Parameters::default());
-        let expected = "dimension-order is for tori, meshes and HyperX; these routers are not known \
-                        to be arranged as one";
+        let expected = "dimension-order is for tori, meshes and HyperX; these routers are not \
+                        known to be arranged as one";
         assert_eq!(refused.unwrap_err().to_string(), expected);
     }
 

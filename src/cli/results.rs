@@ -112,8 +112,8 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with the loads of their channels, the activity of their ranks and the rows
-    /// of their workloads, as far as there are files.
+    /// Returns its points with the loads of their channels, the activity of their ranks and the
+    /// rows of their workloads, as far as there are files.
     pub(super) fn with_details(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));

@@ -21,6 +21,7 @@ pub struct Cabling {
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
     grid: Option<Torus>,
+    joined: Vec<u32>,
     groups: Vec<u32>,
     /// A router whose ports exceed the range of port numbers.
     crowded: Option<u32>,
@@ -87,6 +88,12 @@ impl Cabling {
     /// Declares the routers to be arranged as a torus, numbered as its nodes.
     pub fn arrange(&mut self, grid: Torus) {
         self.grid = Some(grid);
+    }
+
+    /// Declares the routers to be arranged in dimensions of these sizes, along each of which all
+    /// are joined with each other. The first dimension's coordinate runs fastest.
+    pub fn arrange_joined(&mut self, sizes: &[u32]) {
+        self.joined = sizes.to_vec();
     }
 
     /// Declares the groups that routers belong to, by a router's number. Groups are numbered from
@@ -161,6 +168,7 @@ impl Cabling {
                 channel_ports: ends.iter().map(|&((_, port), _)| port).collect(),
                 terminal_ports: ports.iter().map(|&(_, port)| port).collect(),
                 grid: self.grid,
+                joined: self.joined,
                 groups: self.groups,
             }),
         };

@@ -25,6 +25,8 @@ pub(super) struct Labels {
     pub terminal_ports: Vec<u16>,
     /// The routers' coordinates, if they are arranged as a torus.
     pub grid: Option<Torus>,
+    /// The sizes of dimensions along which all routers are joined; empty if there are none.
+    pub joined: Vec<u32>,
     /// The group of each router; empty if there are none.
     pub groups: Vec<u32>,
 }
@@ -280,6 +282,16 @@ impl Fabric {
         match &self.arrangement {
             Arrangement::Torus(torus) => Some(torus),
             Arrangement::Listed(labels) => labels.grid.as_ref(),
+        }
+    }
+
+    /// The sizes of the dimensions in which the routers are arranged, if along each of them all
+    /// routers are joined with each other, as in a HyperX; empty for other fabrics. The first
+    /// dimension's coordinate runs fastest.
+    pub fn joined_dimensions(&self) -> &[u32] {
+        match &self.arrangement {
+            Arrangement::Torus(_) => &[],
+            Arrangement::Listed(labels) => &labels.joined,
         }
     }
 

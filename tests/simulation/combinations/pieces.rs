@@ -350,12 +350,10 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
-    let of_grids = [
-        "routing.agnostic.algorithm = \"dimension-order\"",
-        "routing.agnostic.algorithm = \"torus-2qos\"",
-    ];
-    let grids = ["torus", "switched_torus"];
-    all.extend(each("routing", &of_grids).map(|piece| piece.among(&grids)));
+    let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
+    all.push(Piece::new("routing", in_order).among(&["torus", "switched_torus", "hyperx"]));
+    let datelines = "routing.agnostic.algorithm = \"torus-2qos\"";
+    all.push(Piece::new("routing", datelines).among(&["torus", "switched_torus"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree"]));
     let dumps = [

@@ -68,6 +68,7 @@ impl HyperX {
             }
         }
         populate(&mut cabling, |_| self.terminals);
+        cabling.arrange_joined(&self.sizes);
         Ok(cabling)
     }
 }
@@ -85,5 +86,7 @@ mod tests {
         let targets: Vec<_> =
             fabric.outputs(0).filter_map(|channel| fabric.target(channel)).collect();
         assert_eq!(targets, [1, 1, 2, 2, 3, 3, 4, 4, 8, 8, 12, 12]);
+        assert_eq!(fabric.joined_dimensions(), [4, 3, 2]);
+        assert!(fabric.grid().is_none());
     }
 }

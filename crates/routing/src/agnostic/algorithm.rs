@@ -130,13 +130,13 @@ pub enum NoTable {
         /// Number of virtual channels that it may use.
         vcs: u8,
     },
-    /// The algorithm is for tori and meshes, and the routers are not arranged as one.
-    #[error(
-        "{algorithm} is for tori and meshes; these routers are not known to be arranged as one"
-    )]
+    /// The algorithm is for routers that are arranged in dimensions, and these are not.
+    #[error("{algorithm} is for {shapes}; these routers are not known to be arranged as one")]
     NoGrid {
         /// Name of the algorithm.
         algorithm: &'static str,
+        /// The fabrics that it is for.
+        shapes: &'static str,
     },
     /// The algorithm has a service level bit for each of at most four dimensions that close into
     /// rings.

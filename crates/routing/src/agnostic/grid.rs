@@ -1,49 +1,75 @@
-//! Routers that are arranged as a torus or mesh: which channels lead which way.
+//! Routers that are arranged in dimensions: which channels lead which way.
 
-use super::NoTable;
 use super::graph::Graph;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric, Torus};
 
-/// The channels of each router by their directions.
-pub(super) struct Grid<'a> {
-    pub(super) torus: &'a Torus,
-    /// The channels of router `r` in direction `d` are `channels[first[n]..first[n + 1]]`, where
-    /// `n` is `r` times directions plus `d`.
+/// The channels of each router by the neighbors that they lead to.
+pub(super) struct Neighbors {
+    /// Neighbors that a router can have.
+    most: u32,
+    /// The channels of router `r` to its neighbor `n` are `channels[first[s]..first[s + 1]]`, where
+    /// `s` is `r` times `most` plus `n`.
     first: Vec<u32>,
     channels: Vec<Channel>,
     /// By channel, the destinations so far.
     used: Vec<u32>,
 }
 
-impl<'a> Grid<'a> {
-    /// Cables that join no neighbors of the arrangement are left out.
-    ///
-    /// # Errors
-    /// If the routers have no such arrangement.
+impl Neighbors {
+    /// `neighbor` is called with a router and the number of a neighbor, below `most`.
     pub(super) fn new(
         graph: &Graph,
-        fabric: &'a Fabric,
-        algorithm: &'static str,
-    ) -> Result<Self, NoTable> {
-        let torus = fabric.grid().ok_or(NoTable::NoGrid { algorithm })?;
+        most: u32,
+        neighbor: impl Fn(u32, u32) -> Option<u32>,
+    ) -> Self {
         let mut first = vec![0];
         let mut channels = Vec::with_capacity(graph.slots());
         for router in graph.all_routers() {
-            for direction in 0..torus.directions() {
-                let neighbor = torus.neighbor(router, direction);
+            for number in 0..most {
+                let neighbor = neighbor(router, number);
                 let outputs = graph.outputs(router);
                 channels.extend(outputs.filter(|&at| Some(graph.target(at)) == neighbor));
                 first.push(narrow(channels.len()));
             }
         }
-        Ok(Self { torus, first, channels, used: vec![0; graph.slots()] })
+        Self { most, first, channels, used: vec![0; graph.slots()] }
+    }
+
+    /// The channels from a router to one of its neighbors.
+    fn channels(&self, router: u32, neighbor: u32) -> &[Channel] {
+        let place = (router * self.most + neighbor) as usize;
+        &self.channels[self.first[place] as usize..self.first[place + 1] as usize]
+    }
+
+    /// Of the channels to a neighbor the one with the fewest destinations so far, to which this
+    /// adds one.
+    pub(super) fn take(&mut self, router: u32, neighbor: u32) -> Option<Channel> {
+        let least = self.channels(router, neighbor).iter().copied();
+        let channel = least.min_by_key(|&channel| self.used[channel as usize])?;
+        self.used[channel as usize] += 1;
+        Some(channel)
+    }
+}
+
+/// Routers that are arranged as a torus or mesh, and their channels by directions.
+pub(super) struct Grid<'a> {
+    pub(super) torus: &'a Torus,
+    neighbors: Neighbors,
+}
+
+impl<'a> Grid<'a> {
+    /// `None` if the routers have no such arrangement. Cables that join no neighbors of it are left
+    /// out.
+    pub(super) fn new(graph: &Graph, fabric: &'a Fabric) -> Option<Self> {
+        let torus = fabric.grid()?;
+        let neighbor = |router, direction| torus.neighbor(router, direction);
+        Some(Self { torus, neighbors: Neighbors::new(graph, torus.directions(), neighbor) })
     }
 
     /// The channels from a router to its neighbor in a direction.
     pub(super) fn channels(&self, router: u32, direction: u32) -> &[Channel] {
-        let place = (router * self.torus.directions() + direction) as usize;
-        &self.channels[self.first[place] as usize..self.first[place + 1] as usize]
+        self.neighbors.channels(router, direction)
     }
 
     /// The neighbor in a direction, if there is a channel to it.
@@ -55,10 +81,7 @@ impl<'a> Grid<'a> {
     /// Of the channels in a direction the one with the fewest destinations so far, to which this
     /// adds one.
     pub(super) fn take(&mut self, router: u32, direction: u32) -> Option<Channel> {
-        let least = self.channels(router, direction).iter().copied();
-        let channel = least.min_by_key(|&channel| self.used[channel as usize])?;
-        self.used[channel as usize] += 1;
-        Some(channel)
+        self.neighbors.take(router, direction)
     }
 
     /// The direction of the shortest way along a dimension, and its hops. Half-way round a ring it

@@ -1,11 +1,11 @@
 //! Topology-agnostic routing: forwarding tables for fabrics of any shape.
 //!
 //! Each algorithm is a file here, which says what it models and what it leaves out, and a row of
-//! [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes, `d-mod-k` is for fat
-//! trees, and not all failures leave them a way; `lash`, `dfsssp` and `lash-tor` can fail for want
-//! of virtual channels; `smart` takes too long for large fabrics; all others have a table for every
-//! connected fabric. Bubble colouring (\[bubble-colouring\]) is for packets that choose their way,
-//! and so a rule of the [relations](crate::relation).
+//! [`ALGORITHMS`]. `dimension-order` and `torus-2qos` are for tori and meshes, the former for
+//! HyperX, too; `d-mod-k` is for fat trees, and not all failures leave them a way; `lash`, `dfsssp`
+//! and `lash-tor` can fail for want of virtual channels; `smart` takes too long for large fabrics;
+//! all others have a table for every connected fabric. Bubble colouring (\[bubble-colouring\]) is
+//! for packets that choose their way, and so a rule of the [relations](crate::relation).
 //!
 //! All of them are deterministic: equal fabrics give equal tables, and what is equally good is
 //! chosen by number.

@@ -45,6 +45,8 @@ impl Algorithm {
 
 const NAME: &str = "torus-2qos";
 
+const NO_GRID: NoTable = NoTable::NoGrid { algorithm: NAME, shapes: "tori and meshes" };
+
 /// The bit of virtual channels for channels behind a turn that breaks the dimension order.
 const TURNED: u8 = 2;
 
@@ -107,7 +109,7 @@ struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     fn new(graph: &'a Graph, fabric: &'a Fabric) -> Result<Self, NoTable> {
-        let grid = Grid::new(graph, fabric, NAME)?;
+        let grid = Grid::new(graph, fabric).ok_or(NO_GRID)?;
         let torus = grid.torus;
         let mut bits = 0;
         let number = |dimension| {
@@ -401,6 +403,6 @@ mod tests {
         assert_eq!(with_vcs(&five, 16).unwrap_err(), refused);
         let text = include_str!("../../../../tests/fabrics/updn24.net");
         let fabric = flitlab_fabric::netlist::Netlist::read(text).unwrap().fabric;
-        assert_eq!(with_vcs(&fabric, 16).unwrap_err(), NoTable::NoGrid { algorithm: NAME });
+        assert_eq!(with_vcs(&fabric, 16).unwrap_err(), NO_GRID);
     }
 }

@@ -26,8 +26,8 @@ pub(super) fn highest_load(simulation: &Simulation) -> f64 {
     }
 }
 
-/// Searches between 0 and [`highest_load`] for the highest load of which `sustained` says that it
-/// is.
+/// Searches for the highest load of which `sustained` says that it is, between 0 and the throughput
+/// bound (load 1 if that is not known), or the most that each source can create.
 ///
 /// # Errors
 /// If the scenario can't be simulated, and those of `sustained`.

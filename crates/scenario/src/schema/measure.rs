@@ -12,8 +12,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
 
 fn settings(reader: &mut Reader<'_>) -> Settings {
     let mut settings = Settings::default();
-    let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered load, the \
-         messages and the process.";
+    let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered \
+               load, the messages and the process.";
     reader.set("window", &Auto(time(Picoseconds(1))), &mut settings.window, doc);
     let mut count = |key, least, windows: &mut u32, doc| {
         reader.set(key, &Whole { range: least..=u64::from(MAX_WINDOWS) }, windows, doc);

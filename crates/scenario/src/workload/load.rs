@@ -69,7 +69,8 @@ fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
     let bernoulli = "in each flit time of a cable a message with the same probability.";
     let periodic = "at equal intervals.";
     let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
-    let on_off = "in turn as \"bernoulli\" at a higher rate and not at all; the mean rate is that of `load`.";
+    let on_off = "in turn as \"bernoulli\" at a higher rate and not at all; the mean rate is that \
+                  of `load`.";
     reader.choice(
         &choice,
         vec![

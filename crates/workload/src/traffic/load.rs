@@ -95,7 +95,8 @@ pub struct LoadRates {
     /// The highest fraction of the capacity at which every source can create its messages, of which
     /// it has at most one in that time. Infinity where nothing bounds it.
     pub highest_fraction: f64,
-    /// The mean time after which the process of a source begins anew, as [`Process::cycle`].
+    /// The mean time after which the process of a source begins anew, as
+    /// [`Process::cycle`](super::Process::cycle).
     pub cycle: Picoseconds,
 }
 

@@ -5,10 +5,10 @@
 //!
 //! # On-off
 //!
-//! A source is on or off (\[dally-towles\], section 24.2.2: a Markov-modulated process of two states).
-//! Before each slot it goes from on to off with probability beta = slot / mean on period, and from
-//! off to on with alpha = slot / mean off period. A slot in which it is on has a message with
-//! probability p = m (alpha + beta) / alpha, where m is that of the mean rate.
+//! A source is on or off (\[dally-towles\], section 24.2.2: a Markov-modulated process of two
+//! states). Before each slot it goes from on to off with probability beta = slot / mean on period,
+//! and from off to on with alpha = slot / mean off period. A slot in which it is on has a message
+//! with probability p = m (alpha + beta) / alpha, where m is that of the mean rate.
 //!
 //! A message finds its source on. So the gaps between messages are independent and of one
 //! distribution, and nothing of the periods has to be kept:
@@ -62,7 +62,9 @@ impl Arrivals {
     /// [`Process::Bernoulli`]: in each slot (0, 1, ... times `slot`) a message with probability slot /
     /// interval. [`Process::Periodic`]: message i at the phase plus i intervals, rounded down to
     /// whole picoseconds, so that no drift builds up; the phase is 0 if `in_step`, else any whole
-    /// number of picoseconds below the interval. [`Process::OnOff`]: as the module says.
+    /// number of picoseconds below the interval. [`Process::OnOff`]: before each slot a source that
+    /// is on goes off with probability slot / on, and one that is off on with slot / off; in a slot
+    /// in which it is on it has a message with the probability that gives the mean interval.
     ///
     /// # Panics
     /// If the slot is 0 or the interval is shorter than the slot, or a mean period than two slots.
@@ -163,8 +165,8 @@ fn slots_a_miss(message: f64) -> f64 {
     1.0 / libm::log1p(-message.min(1.0))
 }
 
-/// The probability that ends a short gap with the next slot, and the long gaps, of a source that has
-/// a message with probability `rate` in the mean slot, goes on with `alpha` and off with `beta`.
+/// The probability that ends a short gap with the next slot, and the long gaps, of a source that
+/// has a message with probability `rate` in the mean slot, goes on with `alpha` and off with `beta`.
 fn on_off(rate: f64, alpha: f64, beta: f64) -> (f64, LongGaps) {
     let peak = (rate * (alpha + beta) / alpha).min(1.0);
     let either = peak + beta - beta * peak;
@@ -333,7 +335,7 @@ mod tests {
         let mean = counts.iter().sum::<f64>() / windows as f64;
         let variance = counts.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>()
             / windows as f64;
-        // The covariance of slots k apart is p^2 on off / (on + off)^2 r^k, where r = 1 - alpha - beta.
+        // The covariance of slots k apart is p^2 on off / (on + off)^2 r^k, r = 1 - alpha - beta.
         let rates = 1.0 / on as f64 + 1.0 / off as f64;
         let is_off = off as f64 / (on + off) as f64;
         let dispersion = 1.0 - rate + 2.0 * peak * is_off * (1.0 - rates) / rates;

@@ -170,7 +170,7 @@ impl Network {
             ));
         }
         for kind in [CollectiveKind::Broadcast, CollectiveKind::Reduce, CollectiveKind::AllReduce] {
-            let workload = self.collectives(nodes, kind, Picoseconds::ZERO, None);
+            let workload = self.collectives(nodes, kind, Picoseconds::ZERO);
             members.push(member(format!("{kind:?}"), workload, true));
         }
         for access in [Access::Write, Access::Read { request: Bytes(16) }] {
@@ -226,7 +226,6 @@ impl Network {
         nodes: &[u32],
         kind: CollectiveKind,
         start: Picoseconds,
-        load: Option<OpenLoad>,
     ) -> Box<dyn Workload> {
         let spec = CollectiveSpec {
             kind,
@@ -236,10 +235,9 @@ impl Network {
             rounds: 5,
             outstanding: 2,
             start,
-            load: None,
         };
         let trees = spec.trees(&self.fabric).unwrap();
-        Box::new(Collectives::new(&spec, trees, load, self.fabric.terminals()))
+        Box::new(Collectives::new(&spec, trees, self.fabric.terminals()))
     }
 
     fn load(&self, nodes: &[u32], access: Access, load: f64) -> OpenLoad {
@@ -279,6 +277,7 @@ impl Network {
             ranks_per_node: 1,
             host,
             carrier: Carrier::Flits,
+            nodes: None,
         };
         Box::new(Application::new(&spec, nodes, self.fabric.terminals(), true))
     }
@@ -397,41 +396,37 @@ fn a_workload_is_over_when_nothing_is_left_of_it() {
     }
 }
 
-/// Operations with a load inside are the same as both beside each other.
+/// Operations that begin later by their own key are those of a workload that starts later.
 #[test]
-fn collective_operations_and_a_load_beside_them_are_two_workloads() {
+fn collective_operations_beside_a_load_may_begin_later_in_two_ways() {
     let network = Network::new();
     let all: Vec<u32> = ROWS.concat();
     let usual = HostOverheads { send: Picoseconds(340_000), receive: Picoseconds(250_000) };
     let start = 3 * MICROSECOND;
     for access in [Access::Write, Access::Read { request: Bytes(16) }] {
-        let load = || network.load(&all, access, 0.4);
-        let collectives =
-            |start, load| network.collectives(&all, CollectiveKind::AllReduce, start, load);
-        let inside = collectives(start, Some(load()));
-        let one = network.run(1, usual, inside.clone(), LONG);
-        let several = |start_inside, start| {
-            let members: Vec<(Box<dyn Workload>, _)> = vec![
-                (collectives(start_inside, None), start),
-                (Box::new(load()), Picoseconds::ZERO),
-            ];
+        let several = |own, start| -> Box<dyn Workload> {
+            let operations = network.collectives(&all, CollectiveKind::AllReduce, own);
+            let load = Box::new(network.load(&all, access, 0.4));
+            let members: Vec<(Box<dyn Workload>, _)> =
+                vec![(operations, start), (load, Picoseconds::ZERO)];
             Box::new(Several::new(members, network.fabric.terminals()))
         };
-        let end = |workload: Box<dyn Workload>, classes: &[u8]| {
+        let [inside, outside] =
+            [several(start, Picoseconds::ZERO), several(Picoseconds::ZERO, start)];
+        let one = network.run(1, usual, inside.clone(), LONG);
+        let other = network.run(3, usual, outside.clone(), LONG);
+        assert_eq!((other.digest, other.counters), (one.digest, one.counters));
+        assert_eq!(other.messages.len(), one.messages.len());
+        let end = |workload: Box<dyn Workload>| {
             let parameters = with_overheads(usual);
             let collector = Collector::new(network.fabric.terminals());
             let Network { fabric, routes, .. } = &network;
             let mut engine = Engine::new(2, fabric, routes, &parameters, workload, collector);
-            end_of(&mut engine, classes)
+            end_of(&mut engine, &[0], 1, &mut |_| {})
         };
-        let expected = end(inside, &[0]);
+        let expected = end(inside);
         assert!(expected.is_some_and(|end| end > start));
-        for several in [several(start, Picoseconds::ZERO), several(Picoseconds::ZERO, start)] {
-            let beside = network.run(3, usual, several.clone(), LONG);
-            assert_eq!((beside.digest, beside.counters), (one.digest, one.counters));
-            assert_eq!(beside.messages.len(), one.messages.len());
-            assert_eq!(end(several, &[0]), expected);
-        }
+        assert_eq!(end(outside), expected);
     }
 }
 
@@ -449,7 +444,8 @@ fn finite_workloads_beside_a_load_are_measured_until_the_last_of_them_is_over() 
     let Network { fabric, routes, parameters } = &network;
     let new =
         || Engine::new(2, fabric, routes, parameters, network.together(&members), collector());
-    let ends = [&[0][..], &[2], &[0, 2]].map(|classes| end_of(&mut new(), classes).unwrap());
+    let ends = [&[0][..], &[2], &[0, 2]]
+        .map(|classes| end_of(&mut new(), classes, 1, &mut |_| {}).unwrap());
     assert_eq!(ends[2], ends[0].max(ends[1]));
     let log = network.run_together(1, &members, ends[2]);
     let last = |class| {
@@ -513,7 +509,7 @@ fn an_exchange_with_barriers_ends_where_terminals_have_failed() {
         let (fabric, parameters) = (&network.fabric, &network.parameters);
         let workload = Box::new(several.clone());
         let mut engine = Engine::new(threads, fabric, &routes, parameters, workload, collector);
-        let end = end_of(&mut engine, &[0]).expect("it ends");
+        let end = end_of(&mut engine, &[0], 1, &mut |_| {}).expect("it ends");
         assert!(end < 100 * MICROSECOND && engine.is_over(0), "{end}");
     }
 }

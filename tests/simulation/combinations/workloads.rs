@@ -106,8 +106,7 @@ fn several(all: &mut Vec<Piece>) {
         "workloads.other = { exchange = { pattern = \"all-to-all\", message = \"40 B\", between_steps = \"barrier\" } }",
         "workloads.other = { start = \"1 us\", remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
         "workloads.other = { remote_memory = { operation = \"add\", pattern = \"all-to-all\", operations = 3 } }",
-        "workloads.other = { application = { schedule = { all-to-all = { ranks = 6, bytes = \"600 B\" } } } }\n\
-         adapter.send_overhead = \"0 ns\"\nadapter.receive_overhead = \"0 ns\"",
+        "workloads.other = { application = { schedule = { all-to-all = { ranks = 6, bytes = \"600 B\" } } } }",
         "workloads.own.start = \"700 ns\"\n\
          workloads.other = { traffic = { pattern = \"uniform\", load = 0.1, read = {} } }",
     ];
@@ -122,8 +121,7 @@ fn several(all: &mut Vec<Piece>) {
     ];
     let adaptive = ["adaptive", "pick_orthant", "outflank"];
     all.extend(each("beside", &on_tori).map(|piece| piece.among(&adaptive)));
-    let of_source =
-        "workloads.other = { channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
+    let of_source = "workloads.other = { channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
     let of_source = Piece::new("beside", of_source).among(&["torus"]);
     all.push(of_source.among(&["direction_order", "angara", "file"]));
     let services = "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\

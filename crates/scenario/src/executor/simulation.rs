@@ -339,7 +339,11 @@ impl Simulation {
         }
         let (fabric, routes) = (self.fabric(), self.routes());
         let mut parameters = self.scenario.parameters.clone();
-        self.bound.iter().for_each(|member| member.workload.adjust(&mut parameters));
+        // The workloads know them then.
+        if self.bound.iter().any(|member| member.has_host_overheads) {
+            (parameters.send_overhead, parameters.receive_overhead) =
+                (Picoseconds::ZERO, Picoseconds::ZERO);
+        }
         let (threads, interruption) = (self.threads, self.interruption.as_ref());
         Engine::interrupted(threads, fabric, routes, &parameters, workload, collector, interruption)
     }

@@ -19,7 +19,7 @@ use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_engine::measure::{
     CompletionBound, Explanation, Logged, Spent, application_bound, explain,
 };
-use flitlab_engine::{EmptyNetwork, Followed, Parameters};
+use flitlab_engine::{EmptyNetwork, Followed};
 use flitlab_fabric::CableClass;
 use flitlab_report::{Explained, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
@@ -99,6 +99,7 @@ impl WorkloadSpec for ApplicationSpec {
         self.placement == Placement::Random
     }
 
+    /// The ranks' streams are busy for these times, which the engine does not know.
     fn has_host_overheads(&self) -> bool {
         true
     }
@@ -182,12 +183,6 @@ impl BoundWorkload for BoundApplication {
             without_bound: if self.spec.crosses_network() { usual.without_bound } else { loggops },
             silent: Some("their ranks send nothing to other nodes"),
         }
-    }
-
-    /// The ranks' streams are busy for these times, which the engine does not know.
-    fn adjust(&self, parameters: &mut Parameters) {
-        (parameters.send_overhead, parameters.receive_overhead) =
-            (Picoseconds::ZERO, Picoseconds::ZERO);
     }
 
     fn without_network(&self, row: &PointRow) -> Option<Outcome> {

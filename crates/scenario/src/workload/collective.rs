@@ -77,8 +77,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
     }
     let (kind, message) = (kind?, message?);
     given.parameters.collective = unit;
-    let spec =
-        CollectiveSpec { kind, message, roots, members, rounds, outstanding, start };
+    let spec = CollectiveSpec { kind, message, roots, members, rounds, outstanding, start };
     Some(Arc::new(spec))
 }
 

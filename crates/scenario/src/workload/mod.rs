@@ -230,9 +230,6 @@ pub trait BoundWorkload: Debug + Send + Sync {
         Facts::default()
     }
 
-    /// Changes parameters that it takes care of itself.
-    fn adjust(&self, _parameters: &mut Parameters) {}
-
     /// Returns the outcome of what needs no network; `None` if it does need one.
     fn without_network(&self, _row: &PointRow) -> Option<Outcome> {
         None

@@ -17,7 +17,7 @@ use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_fabric::{Fabric, NodeName};
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
-    Access, LoadRates, LoadSpec, MAX_WORKLOADS, Pattern, Several, Workload,
+    Access, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, Pattern, Several, Workload,
 };
 
 /// The table of several workloads.
@@ -188,8 +188,6 @@ impl Workloads {
                 let message = "under LogGOPS there is no network that workloads could share";
                 let help = "leave out `network`, or simulate the application alone";
                 checks.refuse(&[&format!("{}.{}", member.path, member.kind)], message, help);
-            } else if member.spec.has_host_overheads() && self.members.len() > 1 {
-                check_overheads(member, checks, checked.parameters);
             }
             check_class(member, checks, checked);
         }
@@ -216,28 +214,19 @@ impl Workloads {
             let senders =
                 fabric.live_terminals().filter(|&terminal| pattern.rate(terminal) > 0.0).collect();
             let (name, kind) = (member.name.clone(), member.kind);
-            let (start, is_finite) = (member.start, member.spec.is_finite());
-            Ok(BoundMember { name, kind, start, is_finite, pattern, message, senders, workload })
+            Ok(BoundMember {
+                name,
+                kind,
+                start: member.start,
+                is_finite: member.spec.is_finite(),
+                pattern,
+                message,
+                senders,
+                has_host_overheads: member.spec.has_host_overheads(),
+                workload,
+            })
         };
         self.members.iter().map(bind).collect()
-    }
-}
-
-/// The hosts of an application have overheads of their own, and adapters then have none.
-fn check_overheads(member: &Member, checks: &mut Checks<'_>, parameters: &Parameters) {
-    let zero = Picoseconds::ZERO;
-    if (parameters.send_overhead, parameters.receive_overhead) != (zero, zero) {
-        let table = format!("{}.{}", member.path, member.kind);
-        let message = format!(
-            "the overheads of [{table}] are those of its ranks, and the other workloads would have none"
-        );
-        let help = "write `send_overhead = \"0 ns\"` and `receive_overhead = \"0 ns\"` in [adapter], and those of the \
-                    ranks in its `host`";
-        checks.refuse(
-            &["adapter.send_overhead", "adapter.receive_overhead", &table],
-            message,
-            help,
-        );
     }
 }
 
@@ -434,6 +423,8 @@ pub struct BoundMember {
     pub message: (u64, Access),
     /// The terminals that send something, ascending.
     pub senders: Vec<u32>,
+    /// Whether its hosts have overheads of their own, so that adapters are to have none.
+    pub has_host_overheads: bool,
     /// All that differs from kind to kind.
     pub workload: Box<dyn BoundWorkload>,
 }
@@ -511,8 +502,17 @@ impl<'a> Share<'a> {
 pub(crate) fn whole(simulation: &Simulation) -> Box<dyn Workload> {
     let members = simulation.shares().map(|share| (share.workload(), share.member().start));
     let mut members: Vec<_> = members.collect();
-    if simulation.scenario().workload.are_several() {
-        return Box::new(Several::new(members, simulation.fabric().terminals()));
+    if !simulation.scenario().workload.are_several() {
+        return members.swap_remove(0).0;
     }
-    members.swap_remove(0).0
+    let several = Several::new(members, simulation.fabric().terminals());
+    if simulation.bound.iter().all(|member| !member.has_host_overheads) {
+        return Box::new(several);
+    }
+    let Parameters { send_overhead, receive_overhead, .. } = simulation.scenario().parameters;
+    let of_adapters = HostOverheads { send: send_overhead, receive: receive_overhead };
+    let overheads = simulation.bound.iter().map(|member| {
+        if member.has_host_overheads { HostOverheads::default() } else { of_adapters }
+    });
+    Box::new(several.with_overheads(overheads.collect()))
 }

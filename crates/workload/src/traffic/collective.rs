@@ -250,8 +250,7 @@ impl Workload for Collectives {
         if operation >= self.outstanding {
             progress.ends.pop_front();
         }
-        let kind =
-            if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
+        let kind = if self.kind.goes_up() { MessageKind::Operand } else { MessageKind::Broadcast };
         let message = Message {
             time: now,
             source: terminal,

@@ -320,7 +320,6 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),
                 "a barrier carries no payload".into(),
-                "adaptive packets are injected on the adaptive channel".into(),
             ];
             let found = Scenario::read(&document).err();
             for mistake in found.iter().flat_map(Diagnostics::iter) {

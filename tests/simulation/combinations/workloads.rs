@@ -113,7 +113,7 @@ fn several(all: &mut Vec<Piece>) {
     all.extend(each("beside", &others));
     let on_tori = [
         "workloads.other = { collective = { operation = \"all-reduce\", message = \"100 B\", rounds = 3 } }",
-        "workloads.other = { packets = \"deterministic\", channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }",
+        "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }",
         "workloads.own.packets = \"adaptive\"\nworkloads.other = { packets = \"deterministic\", remote_memory = { \
          operation = \"put\", pattern = \"all-to-all\", message = \"64 B\" } }",
         "workloads.own.packets = \"deterministic\"\nworkloads.other = { packets = \"adaptive\", remote_memory = { \
@@ -121,7 +121,7 @@ fn several(all: &mut Vec<Piece>) {
     ];
     let adaptive = ["adaptive", "pick_orthant", "outflank"];
     all.extend(each("beside", &on_tori).map(|piece| piece.among(&adaptive)));
-    let of_source = "workloads.other = { channel = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
+    let of_source = "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
     let of_source = Piece::new("beside", of_source).among(&["torus"]);
     all.push(of_source.among(&["direction_order", "angara", "file"]));
     let services = "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\

@@ -237,21 +237,14 @@ fn check_class(member: &Member, checks: &mut Checks<'_>, checked: &Checked<'_>) 
     let on_torus = matches!(routing, RoutingSpec::Adaptive(_));
     let by_table = matches!(routing, RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_))
         || matches!(routing, RoutingSpec::Relation(spec) if spec.selection.is_some());
-    if class.packets != PacketKind::Usual && !on_torus {
-        let message =
-            "only adaptive routing on a torus has an adaptive channel and deterministic ones";
+    if class.on_response_channel && routing.is_of_any_fabric() {
+        let message = "this routing has no channel for requests and another one for responses";
+        let help = "leave `packets` out; where packets go by tables, `service` parts workloads";
+        checks.refuse(&[&key("packets"), "routing"], message, help);
+    } else if class.packets != PacketKind::Usual && !class.on_response_channel && !on_torus {
+        let message = "only adaptive routing on a torus has an adaptive channel beside others";
         let help = "leave `packets` out, or choose an adaptive routing ([routing.adaptive])";
         checks.refuse(&[&key("packets"), "routing"], message, help);
-    }
-    if class.on_response_channel && (routing.is_of_any_fabric() || by_table) {
-        let message = "this routing has no channel for requests and another one for responses";
-        let help = "leave `channel` out; where packets go by tables, `service` parts workloads";
-        checks.refuse(&[&key("channel"), "routing"], message, help);
-    }
-    if class.on_response_channel && on_torus && class.packets != PacketKind::Deterministic {
-        let message = "adaptive packets are injected on the adaptive channel";
-        let help = "write `packets = \"deterministic\"` beside `channel = \"response\"`";
-        checks.refuse(&[&key("channel")], message, help);
     }
     if class.service > 0 && !by_table {
         let message = "only packets that go by a table can have virtual channels of a service";
@@ -332,32 +325,24 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
             places.map_or_else(String::new, |places| places.name(node))
         });
     }
-    let doc = "Where routing is adaptive on a torus, the channels that its packets take.";
-    let usual = "data is adaptive; what is answered, and the answers, are deterministic.";
-    let adaptive = "all packets are adaptive, requests and responses as well.";
-    let deterministic = "all packets take direction order, on the request and response channels.";
+    let doc = "How its packets travel where requests, responses and adaptive packets differ.";
+    let usual = "adaptive data where routing is, all others deterministic.";
+    let adaptive = "all adaptive, requests and responses as well.";
+    let deterministic = "all in direction order, on 0, and responses on 1.";
+    let response = "the same with messages of data on 1, which responses take.";
     let packets = reader.one_of(
         "packets",
         "kind of packets",
         doc,
         [
-            ("usual", PacketKind::Usual, usual),
-            ("adaptive", PacketKind::Adaptive, adaptive),
-            ("deterministic", PacketKind::Deterministic, deterministic),
+            ("usual", (PacketKind::Usual, false), usual),
+            ("adaptive", (PacketKind::Adaptive, false), adaptive),
+            ("deterministic", (PacketKind::Deterministic, false), deterministic),
+            ("response", (PacketKind::Deterministic, true), response),
         ],
     );
-    let doc = "The channel of its messages of data where they are deterministic.";
-    let on_response_channel = reader.one_of(
-        "channel",
-        "channel",
-        doc,
-        [
-            ("request", false, "virtual channel 0."),
-            ("response", true, "virtual channel 1, which responses take."),
-        ],
-    );
-    let doc = "Where packets go by tables: the set of virtual channels that its packets take, each as many as the table \
-               needs. Workloads of different services share no buffers.";
+    let doc =
+        "Where packets go by tables, their set of virtual channels; two sets share no buffers.";
     let mut service = 0u8;
     reader.set("service", &Whole { range: 0..=15 }, &mut service, doc);
     if reader.is_documenting() {
@@ -400,8 +385,8 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
             reader.problems.push(Diagnostic::new(&place, message).help(help));
         }
     }
-    let class =
-        TrafficClass { packets: packets?, on_response_channel: on_response_channel?, service };
+    let (packets, on_response_channel) = packets?;
+    let class = TrafficClass { packets, on_response_channel, service };
     let ((kind, spec), name) = (found?, name.to_owned());
     Some(Member { name, kind, start, class, spec, path })
 }

@@ -19,8 +19,8 @@ use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{FigureRequest, draw_all};
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{
-    DeadlockNote, DigestLog, Label, Labels, MessageRow, PacketRow, Point, ResultFolder, ResultRows,
-    Row, RowWriter, Status,
+    DeadlockNote, DigestLog, Label, Point, ResultFolder, ResultRows, Status, write_messages,
+    write_packets,
 };
 use flitlab::scenario::{Deadlock, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
@@ -232,26 +232,23 @@ impl Run {
 
     fn write_log(&self, logged: &Logged) -> Result<(), Failure> {
         if let Some(path) = &self.log_packets {
-            let rows: Vec<PacketRow> = logged.packets.iter().map(PacketRow::from).collect();
-            write_rows(path, &rows, logged.packets_left_out)?;
+            write_packets(path, &logged.packets, &[])?;
+            say_left_out(path, logged.packets.len(), logged.packets_left_out);
         }
         if let Some(path) = &self.log_messages {
-            let rows: Vec<MessageRow> = logged.messages.iter().map(MessageRow::from).collect();
-            write_rows(path, &rows, logged.messages_left_out)?;
+            write_messages(path, &logged.messages, &[])?;
+            say_left_out(path, logged.messages.len(), logged.messages_left_out);
         }
         Ok(())
     }
 }
 
-/// Writes a log, and says how much it left out.
-fn write_rows<R: Row>(path: &Path, rows: &[R], left_out: u64) -> Result<(), Failure> {
-    let label = Label::default();
-    RowWriter::write_file(path, Labels::None, rows.iter().map(|row| (&label, row)))?;
+/// Says how much a log left out behind its rows, if anything.
+fn say_left_out(path: &Path, rows: usize, left_out: u64) {
     if left_out > 0 {
         let path = path.display();
-        say(&format!("note: {path} has the first {}; {left_out} more came later", rows.len()));
+        say(&format!("note: {path} has the first {rows}; {left_out} more came later"));
     }
-    Ok(())
 }
 
 /// Logs never replace files.

@@ -73,6 +73,8 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log-packets`", PacketRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log-messages`", MessageRow::COLUMNS);
+    rows += "\nWhere there are several workloads, the last two files have a column `workload` before \
+             these, with\nthe name of the row's.\n";
     let kept = fs::read_to_string(page()).unwrap();
     let (before, rest) = kept.split_once("<!-- rows: ").unwrap();
     let (mark, rest) = rest.split_once(" -->\n").unwrap();

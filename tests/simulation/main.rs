@@ -17,6 +17,7 @@ mod adaptive;
 mod applications;
 mod bounds;
 mod cable_rates;
+mod classes;
 mod combinations;
 mod deadlock;
 mod desmos_twin;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
-    Arbitration, ChannelKind, Digest, Engine, Log, Parameters, STALLS, Switching, run_script,
+    Arbitration, ChannelKind, Digest, Engine, Log, PacketKind, Parameters, STALLS, Switching,
+    TrafficClass, run_script,
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, HalfRing, Routes};
@@ -36,11 +37,8 @@ pub fn packet_scenario(seed: u64) -> Scenario {
         _ => Scenario::ruled(seed),
     };
     let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
-    if seed % 3 == 1 && seed != MIXED_SIZES {
-        scenario.with_remote_operations(seed)
-    } else {
-        scenario
-    }
+    let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
+    scenario.with_classes_at_times(seed)
 }
 
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
@@ -148,10 +146,10 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 9 + 8 + 6;
+pub const PACKET_FEATURES: usize = 14 + 8 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 9 + 10 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 14 + 10 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -164,6 +162,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         Routes::Relation(_) => "relation",
         Routes::Paths(_) => "paths",
     };
+    let of_class = |has: fn(&TrafficClass) -> bool| parameters.classes.iter().any(has);
     let some = [
         (fabric.cable_classes().len() > 1, "cables of several classes"),
         (parameters.crossbar_speedup > 1, "crossbar speed-up"),
@@ -177,6 +176,11 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
             messages.iter().any(|it| matches!(it.kind, MessageKind::Atomic { .. })),
             "atomic operations",
         ),
+        (messages.iter().any(|it| it.class > 0), "several classes"),
+        (of_class(|it| it.packets == PacketKind::Adaptive), "a class with a choice"),
+        (of_class(|it| it.packets == PacketKind::Deterministic), "a class without a choice"),
+        (of_class(|it| it.on_response_channel), "a class on the response channel"),
+        (of_class(|it| it.service > 0), "a class with virtual channels of its own"),
     ];
     let of_links = match &parameters.sharing {
         Some(_) => features_of_flits(parameters),

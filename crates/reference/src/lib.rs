@@ -28,6 +28,7 @@ pub mod engine;
 pub mod flit_engine;
 pub mod message;
 pub mod random_cables;
+pub mod random_classes;
 pub mod random_errors;
 pub mod random_flit_scenario;
 pub mod random_relation;

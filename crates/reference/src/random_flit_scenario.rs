@@ -34,7 +34,8 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
     };
     scenario = scenario.with_rules(seed).with_cables_at_times(seed);
     share(random, &mut scenario);
-    if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario }
+    let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
+    scenario.with_classes_at_times(seed)
 }
 
 /// The scenario of this seed under adaptive routing whose escape follows a table.
@@ -43,7 +44,7 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
     let mut scenario =
         Scenario::drawn_adaptive_by_table(&mut random, seed, WORK).with_cables_at_times(seed);
     share(&mut random, &mut scenario);
-    scenario
+    scenario.with_classes_at_times(seed)
 }
 
 /// Draws what routers with shared links have besides, and what is different in them.

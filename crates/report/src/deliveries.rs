@@ -1,5 +1,10 @@
 //! Packets and messages, a row each: the files of `flitlab run --log-packets` and `--log-messages`.
 
+use std::path::Path;
+
+use super::ReportError;
+use super::csv::{Row, RowWriter};
+use super::label::{Label, Labels, WORKLOAD};
 use super::table::{Count, Given, Nanoseconds, Text, table};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{CompletedMessage, DeliveredPacket};
@@ -73,5 +78,83 @@ impl From<&CompletedMessage> for MessageRow {
         } = message;
         let kind = if is_control { "control" } else { "data" }.into();
         Self { source, destination, bytes, kind, created, completed }
+    }
+}
+
+/// Writes delivered packets to a new file. `workloads` are the names of several, by class: then the
+/// first column names that of the packet. The list is empty if there is one workload.
+///
+/// # Errors
+/// If the file exists or can't be written.
+pub fn write_packets(
+    path: &Path,
+    packets: &[DeliveredPacket],
+    workloads: &[String],
+) -> Result<(), ReportError> {
+    write::<PacketRow, _>(path, packets, workloads, |packet| packet.class)
+}
+
+/// Writes received messages to a new file. `workloads` is as for [`write_packets`].
+///
+/// # Errors
+/// If the file exists or can't be written.
+pub fn write_messages(
+    path: &Path,
+    messages: &[CompletedMessage],
+    workloads: &[String],
+) -> Result<(), ReportError> {
+    write::<MessageRow, _>(path, messages, workloads, |message| message.class)
+}
+
+fn write<'d, R: Row + From<&'d D>, D>(
+    path: &Path,
+    deliveries: &'d [D],
+    workloads: &[String],
+    class: impl Fn(&D) -> u8,
+) -> Result<(), ReportError> {
+    let of_name = |name: &String| Label {
+        settings: vec![(WORKLOAD.into(), name.clone())],
+        ..Label::default()
+    };
+    let names: Vec<Label> = workloads.iter().map(of_name).collect();
+    let labels = if names.is_empty() { Labels::None } else { Labels::Workload };
+    let unnamed = Label::default();
+    let mut writer = RowWriter::create(path, labels)?;
+    deliveries.iter().try_for_each(|delivery| {
+        let label = names.get(usize::from(class(delivery))).unwrap_or(&unnamed);
+        writer.write(label, &R::from(delivery))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_several_workloads_begin_with_the_name_of_theirs() {
+        let message = |class| CompletedMessage {
+            source: 1,
+            destination: 2,
+            bytes: 8,
+            class,
+            is_control: false,
+            created: Picoseconds(0),
+            completed: Picoseconds(1_500),
+        };
+        let folder =
+            std::env::temp_dir().join(format!("flitlab-deliveries-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let text = |name: &str, workloads: &[&str]| {
+            let path = folder.join(name);
+            let workloads: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
+            write_messages(&path, &[message(1), message(0)], &workloads).unwrap();
+            std::fs::read_to_string(path).unwrap()
+        };
+        let header = "source,destination,payload_B,kind,created_ns,completed_ns\n";
+        let row = "1,2,8,data,0,1.5\n";
+        assert_eq!(text("one.csv", &[]), format!("{header}{row}{row}"));
+        let expected = format!("workload,{header}\"halo, small\",{row}load,{row}");
+        assert_eq!(text("two.csv", &["load", "halo, small"]), expected);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

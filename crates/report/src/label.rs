@@ -32,6 +32,9 @@ table! {
 /// The keys of a scenario that lie in no table.
 const WITHOUT_TABLE: [&str; 3] = ["name", "title", "seed"];
 
+/// The column with the name of a row's workload, where there are several.
+pub(super) const WORKLOAD: &str = "workload";
+
 /// Whether a key of a sweep's grid has a column of its own, called like it: one within a table, or
 /// a whole table, which may be one that another crate adds. The seed is in a column anyhow, and
 /// what results are called changes nothing.
@@ -43,6 +46,8 @@ pub fn is_setting(key: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Labels {
     None,
+    /// The name of a workload, of several.
+    Workload,
     /// Series, point and repetition: the rest is in points.csv.
     Place,
     /// All, and these keys.
@@ -54,6 +59,7 @@ impl Labels {
         let of = |names: &'static [&'static str]| names.to_vec();
         match self {
             Self::None => Vec::new(),
+            Self::Workload => vec![WORKLOAD],
             Self::Place => of(&["series", "point", "repetition"]),
             Self::All(keys) => {
                 let own = Label::COLUMNS.iter().map(|column| column.name);

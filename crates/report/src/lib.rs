@@ -80,7 +80,7 @@ pub use application::{ActivityRow, Explained, PathChannelRow, PathRow};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;
-pub use deliveries::{MessageRow, PacketRow};
+pub use deliveries::{MessageRow, PacketRow, write_messages, write_packets};
 pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
 pub use folder::ResultFolder;

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::Routes;
 
 use super::{Simulator, network::Sending, packet::Packet};
@@ -41,10 +40,9 @@ impl Simulator<'_> {
 
     /// The virtual channel in which a packet is injected.
     fn injected_on(&self, packet: &Packet) -> usize {
-        let kind = if packet.is_response { RESPONSE_CHANNEL } else { REQUEST_CHANNEL };
         let by_source = match self.routes {
-            Routes::DirectionOrder(order) if order.rules().dateline => 2 * kind,
-            _ => kind,
+            Routes::DirectionOrder(order) if order.rules().dateline => 2 * packet.channel,
+            _ => packet.channel,
         };
         self.terminals.injected_on(packet, self.routes).unwrap_or(by_source.into())
     }

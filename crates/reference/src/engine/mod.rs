@@ -21,6 +21,7 @@ mod router;
 mod atomics;
 pub mod channel;
 pub mod choosing;
+pub mod classes;
 pub mod detours;
 pub mod packet;
 pub mod terminal;

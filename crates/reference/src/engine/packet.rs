@@ -17,6 +17,10 @@ use super::{
 pub struct Packet {
     pub transfer: usize,
     pub is_response: bool,
+    /// The request channel or the response channel, if it doesn't choose.
+    pub channel: u8,
+    /// The first virtual channel of its set, if it goes by a table or a path.
+    pub first_of_set: usize,
     pub source: u32,
     pub destination: u32,
     pub injection_channel: u8,
@@ -74,7 +78,8 @@ impl Packet {
             let back = fabric.opposite(channel).expect("it is a cable's");
             (back - fabric.outputs(router).start) as u16
         });
-        Some((port, self.vc_of(table, fabric, router, (input, port)).into()))
+        let vc = self.vc_of(table, fabric, router, (input, port));
+        Some((port, self.first_of_set + usize::from(vc)))
     }
 
     /// The virtual channel that a table has for a packet at a router, by the input port through

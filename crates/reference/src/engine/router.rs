@@ -222,7 +222,7 @@ impl Simulator<'_> {
     /// The virtual channel that a packet takes behind a port if rings have datelines.
     fn dateline_vc(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
         let Routes::DirectionOrder(order) = self.routes else { return None };
-        let traffic = if packet.is_response { 1 } else { 0 };
+        let traffic = usize::from(packet.channel);
         let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));
         order.rules().dateline.then_some(2 * traffic + class)
     }

@@ -4,11 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{
-    CompletedMessage, DeliveredPacket, Log, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL,
-};
+use flitlab_engine::{CompletedMessage, DeliveredPacket, Log, Parameters};
 use flitlab_fabric::Fabric;
-use flitlab_routing::Routes;
+use flitlab_routing::{Routes, relation::Hop};
 use flitlab_workload::traffic::{Message, MessageKind};
 
 use rand::SeedableRng;
@@ -17,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{
     atomics::Atomics,
     choosing::{self, Turns},
+    classes,
     detours::Adaptive,
     packet::{Packet, flits_of},
     ways,
@@ -56,6 +55,8 @@ pub struct Terminals<'a> {
     random: Vec<ChaCha8Rng>,
     /// Of packets that choose their way.
     pub adaptive: Option<Adaptive<'a>>,
+    /// Number of virtual channels of each set, where packets go by tables or paths.
+    pub set_size: usize,
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
@@ -81,6 +82,7 @@ impl<'a> Terminals<'a> {
             begun: vec![0; all as usize],
             random: (0..all).map(|terminal| random(routes, terminal)).collect(),
             adaptive: Adaptive::new(fabric, routes),
+            set_size: classes::set_size(parameters, routes),
             turns: Turns::new(),
             atomics: Atomics::default(),
         };
@@ -137,12 +139,14 @@ impl<'a> Terminals<'a> {
         let packet = Packet {
             transfer,
             is_response,
+            channel: classes::channel(self.parameters, &message, is_response),
+            first_of_set: classes::first_of_set(self.parameters, &message, self.set_size),
             source,
             destination,
             injection_channel,
             virtual_channel: 0,
             adaptive: matches!(routes, Routes::Adaptive(_))
-                && message.kind == MessageKind::Data
+                && classes::choose(self.parameters, &message)
                 && from != to,
             course: None,
             undecided: false,
@@ -192,21 +196,20 @@ impl<'a> Terminals<'a> {
     /// The virtual channel in which a packet is injected; `None` by direction order or a table of
     /// routes, where the models of links differ.
     pub fn injected_on(&self, packet: &Packet, routes: &Routes) -> Option<usize> {
-        let kind = self.transfers[packet.transfer].message.kind;
+        let message = &self.transfers[packet.transfer].message;
         match routes {
             Routes::DirectionOrder(_) | Routes::Table(_) => None,
             Routes::Forwarding(_) => {
                 let looked_up = packet.looked_up(self.fabric, routes, self.router(packet.source));
-                Some(looked_up.map_or(0, |(_, vc)| vc))
+                Some(looked_up.map_or(packet.first_of_set, |(_, vc)| vc))
             }
             Routes::Relation(_) | Routes::Paths(_) => {
-                Some(packet.destination as usize % usize::from(self.parameters.virtual_channels))
+                Some(packet.first_of_set + packet.destination as usize % self.set_size)
             }
-            Routes::Adaptive(it) if kind == MessageKind::Data => {
+            Routes::Adaptive(it) if classes::choose(self.parameters, message) => {
                 Some(it.rules().channels.adaptive.into())
             }
-            Routes::Adaptive(_) if packet.is_response => Some(RESPONSE_CHANNEL.into()),
-            Routes::Adaptive(_) => Some(REQUEST_CHANNEL.into()),
+            Routes::Adaptive(_) => Some(packet.channel.into()),
         }
     }
 
@@ -238,7 +241,8 @@ impl<'a> Terminals<'a> {
             Routes::Paths(routes) => {
                 let path = choosing::path(routes, packet, (from, to), &mut self.turns);
                 packet.ports = path.iter().map(|hop| hop.port).collect();
-                packet.vcs = path.iter().map(|hop| usize::from(hop.vc)).collect();
+                let vc = |hop: &Hop| packet.first_of_set + usize::from(hop.vc);
+                packet.vcs = path.iter().map(vc).collect();
             }
             _ => {}
         }
@@ -254,7 +258,7 @@ impl<'a> Terminals<'a> {
     /// request or a response.
     pub fn deliver(&mut self, packet: &Packet, now: Picoseconds) -> bool {
         self.log.packets.push(DeliveredPacket {
-            class: 0,
+            class: self.transfers[packet.transfer].message.class,
             source: packet.source,
             destination: packet.destination,
             sequence: packet.sequence,
@@ -286,7 +290,7 @@ impl<'a> Terminals<'a> {
                 self.schedule(now + self.parameters.service_time, entry);
             }
             _ => self.log.messages.push(CompletedMessage {
-                class: 0,
+                class: message.class,
                 source: message.source,
                 destination: message.destination,
                 bytes: message.bytes,

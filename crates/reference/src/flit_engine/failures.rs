@@ -8,7 +8,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
 
-use crate::engine::{channel::ChannelKind, terminal::Entry};
+use crate::engine::{channel::ChannelKind, classes, terminal::Entry};
 
 use super::Simulator;
 
@@ -48,6 +48,8 @@ pub fn run(
 ) -> (Log, Digest, Losses) {
     let mut simulator = Simulator::new(fabric, routes, parameters, messages);
     simulator.failure = Some(failure);
+    let later = classes::set_size(parameters, &failure.routes);
+    simulator.terminals.set_size = simulator.terminals.set_size.max(later);
     simulator.due.extend([failure.at, failure.ready]);
     simulator.go_through_all(false);
     assert_eq!(simulator.terminals.undelivered, 0, "no table deadlocks");

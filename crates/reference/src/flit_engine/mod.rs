@@ -27,13 +27,14 @@ mod way;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Digest, FlitSharing, Log, Parameters, STALLS, Switching};
+use flitlab_engine::{Digest, FlitSharing, Log, Parameters, RESPONSE_CHANNEL, STALLS, Switching};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{Message, MessageKind};
 
 use crate::engine::{
     channel::{ChannelKind, arrived},
+    classes,
     packet::Packet,
     terminal::Terminals,
 };
@@ -104,7 +105,7 @@ struct Simulator<'a> {
     parameters: &'a Parameters,
     sharing: &'a FlitSharing,
     /// Whether virtual channels are divided between requests and responses.
-    has_reads: bool,
+    parts_kinds: bool,
     channels: Vec<Channel>,
     routers: Vec<Router>,
     terminals: Terminals<'a>,
@@ -137,14 +138,18 @@ impl<'a> Simulator<'a> {
         messages: &[Message],
     ) -> Self {
         let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
-        let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
+        let uses_response_channel = |message: &Message| {
+            let is_answered = message.kind != MessageKind::Data;
+            is_answered || classes::channel(parameters, message, false) == RESPONSE_CHANNEL
+        };
+        let parts_kinds = messages.iter().any(uses_response_channel);
         let Network { channels, routers } = Network::new(fabric, parameters, sharing);
         let mut simulator = Self {
             fabric,
             routes,
             parameters,
             sharing,
-            has_reads,
+            parts_kinds,
             channels,
             routers,
             terminals: Terminals::new(fabric, routes, parameters, messages),

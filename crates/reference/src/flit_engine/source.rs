@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::Routes;
 
 use crate::engine::channel::{ChannelKind, Moving};
@@ -58,10 +59,12 @@ impl Simulator<'_> {
     /// one for each virtual channel.
     fn source_queues(&self) -> Vec<SourceQueue> {
         let kinds = match self.routes {
-            Routes::DirectionOrder(_) | Routes::Table(_) if self.has_reads => {
-                vec![self.channels_of_kind(false), self.channels_of_kind(true)]
+            Routes::DirectionOrder(_) | Routes::Table(_) if self.parts_kinds => {
+                [REQUEST_CHANNEL, RESPONSE_CHANNEL].map(|it| self.channels_of_kind(it)).into()
             }
-            Routes::DirectionOrder(_) | Routes::Table(_) => vec![self.channels_of_kind(false)],
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                vec![self.channels_of_kind(REQUEST_CHANNEL)]
+            }
             Routes::Forwarding(_)
             | Routes::Adaptive(_)
             | Routes::Relation(_)
@@ -76,12 +79,12 @@ impl Simulator<'_> {
         kinds.into_iter().map(queue).collect()
     }
 
-    /// The virtual channels of data and requests, or of responses, where packets may take any of
-    /// their kind.
-    pub fn channels_of_kind(&self, is_response: bool) -> Vec<usize> {
+    /// The virtual channels for the request channel or the response channel, where packets may take
+    /// any of their kind.
+    pub fn channels_of_kind(&self, channel: u8) -> Vec<usize> {
         let all = self.virtual_channels();
-        let half = if self.has_reads { all / 2 } else { all };
-        if is_response { (half..all).collect() } else { (0..half).collect() }
+        let half = if self.parts_kinds { all / 2 } else { all };
+        if channel == RESPONSE_CHANNEL { (half..all).collect() } else { (0..half).collect() }
     }
 
     /// Cuts what enters the queues now into packets.
@@ -94,7 +97,7 @@ impl Simulator<'_> {
             for packet in self.terminals.cut(entry, self.routes, now) {
                 let allowed = match self.terminals.injected_on(&packet, self.routes) {
                     Some(virtual_channel) => vec![virtual_channel],
-                    None => self.channels_of_kind(packet.is_response),
+                    None => self.channels_of_kind(packet.channel),
                 };
                 let adapter = &mut self.adapters[packet.source as usize];
                 let queues = &mut adapter[usize::from(packet.injection_channel)].queues;

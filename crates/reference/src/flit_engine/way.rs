@@ -1,7 +1,7 @@
 //! Which virtual channels of which outputs a packet asks for.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching};
+use flitlab_engine::Switching;
 use flitlab_routing::{RelationRoutes, Routes, relation::Ring};
 
 use crate::engine::{
@@ -167,7 +167,7 @@ impl Simulator<'_> {
     /// The virtual channels that a packet which does not choose its output may take there.
     fn allowed_channels(&self, place: Place, packet: usize, output: usize) -> Vec<usize> {
         let (out, ring) = self.channel_and_ring(place.router, output);
-        let is_response = self.packets[packet].is_response;
+        let channel = self.packets[packet].channel;
         if self.channels[out].ends_in_sink() {
             return (0..self.virtual_channels()).collect();
         }
@@ -176,14 +176,13 @@ impl Simulator<'_> {
                 let (_, vc) = self.next_output(place.router, packet);
                 vec![vc.expect("the table or the path has one")]
             }
-            Routes::Adaptive(_) if is_response => vec![RESPONSE_CHANNEL.into()],
-            Routes::Adaptive(_) => vec![REQUEST_CHANNEL.into()],
+            Routes::Adaptive(_) => vec![channel.into()],
             Routes::DirectionOrder(_) | Routes::Table(_) => {
                 let goes_on = ring.is_some() && ring == self.ring_of_port(place);
                 if self.has_bubble() && goes_on {
                     return vec![place.virtual_channel];
                 }
-                let all = self.channels_of_kind(is_response);
+                let all = self.channels_of_kind(channel);
                 match self.class(packet, place.router, output) {
                     Some(0) => all[..all.len() / 2].to_vec(),
                     Some(_) => all[all.len() / 2..].to_vec(),

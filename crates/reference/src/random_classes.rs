@@ -1,0 +1,67 @@
+//! Random classes of traffic for the scenarios of `random_scenario`: as many as there can be, each
+//! with what the routing can give it.
+
+use flitlab_engine::{PacketKind, TrafficClass};
+use flitlab_routing::Routes;
+use flitlab_workload::traffic::MAX_WORKLOADS;
+use rand::{RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::differential::has_dateline;
+use super::random_scenario::Scenario;
+
+impl Scenario {
+    /// One of five with several classes of traffic, to which the messages belong at random. They
+    /// are drawn from a stream of their own, so the other scenarios are what they have always been.
+    pub fn with_classes_at_times(self, seed: u64) -> Self {
+        if seed % 5 == 3 { self.with_classes(seed) } else { self }
+    }
+
+    /// With several classes of traffic.
+    pub fn with_classes(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(5);
+        let Self { routes, parameters, messages, .. } = &mut self;
+        let count = random.random_range(2..=MAX_WORKLOADS as u8);
+        for message in messages.iter_mut() {
+            message.class = random.random_range(0..count);
+        }
+        // Classes at the end that are not given are the default.
+        let given = random.random_range(1..=count);
+        let set_size = match routes {
+            Routes::Forwarding(table) => Some(table.vc_count()),
+            Routes::Paths(routes) => Some(routes.paths.vcs()),
+            _ => None,
+        };
+        let sets = set_size.map_or(1, |size| random.random_range(1..=(16 / size).min(3)));
+        let mut class = || match routes {
+            Routes::Adaptive(_) => {
+                let kinds = [PacketKind::Usual, PacketKind::Adaptive, PacketKind::Deterministic];
+                let packets = *kinds.choose(random).expect("some");
+                let on_response_channel = random.random_bool(0.5);
+                TrafficClass { packets, on_response_channel, ..TrafficClass::default() }
+            }
+            Routes::DirectionOrder(_) | Routes::Table(_) => TrafficClass {
+                on_response_channel: random.random_bool(0.5),
+                ..TrafficClass::default()
+            },
+            Routes::Forwarding(_) | Routes::Paths(_) => {
+                TrafficClass { service: random.random_range(0..sets), ..TrafficClass::default() }
+            }
+            Routes::Relation(_) => TrafficClass::default(),
+        };
+        parameters.classes = (0..given).map(|_| class()).collect();
+        let needed = match routes {
+            Routes::DirectionOrder(_) | Routes::Table(_) => {
+                if has_dateline(routes) {
+                    4
+                } else {
+                    2
+                }
+            }
+            _ => set_size.unwrap_or(1) * sets,
+        };
+        parameters.virtual_channels = parameters.virtual_channels.max(needed);
+        self
+    }
+}

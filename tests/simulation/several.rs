@@ -422,7 +422,7 @@ fn collective_operations_beside_a_load_may_begin_later_in_two_ways() {
             let collector = Collector::new(network.fabric.terminals());
             let Network { fabric, routes, .. } = &network;
             let mut engine = Engine::new(2, fabric, routes, &parameters, workload, collector);
-            end_of(&mut engine, &[0], 1, &mut |_| {})
+            end_of(&mut engine, &[0], 1, &mut |_| {}).unwrap()
         };
         let expected = end(inside);
         assert!(expected.is_some_and(|end| end > start));
@@ -445,7 +445,7 @@ fn finite_workloads_beside_a_load_are_measured_until_the_last_of_them_is_over() 
     let new =
         || Engine::new(2, fabric, routes, parameters, network.together(&members), collector());
     let ends = [&[0][..], &[2], &[0, 2]]
-        .map(|classes| end_of(&mut new(), classes, 1, &mut |_| {}).unwrap());
+        .map(|classes| end_of(&mut new(), classes, 1, &mut |_| {}).unwrap().unwrap());
     assert_eq!(ends[2], ends[0].max(ends[1]));
     let log = network.run_together(1, &members, ends[2]);
     let last = |class| {
@@ -509,7 +509,7 @@ fn an_exchange_with_barriers_ends_where_terminals_have_failed() {
         let (fabric, parameters) = (&network.fabric, &network.parameters);
         let workload = Box::new(several.clone());
         let mut engine = Engine::new(threads, fabric, &routes, parameters, workload, collector);
-        let end = end_of(&mut engine, &[0], 1, &mut |_| {}).expect("it ends");
+        let end = end_of(&mut engine, &[0], 1, &mut |_| {}).unwrap().expect("it ends");
         assert!(end < 100 * MICROSECOND && engine.is_over(0), "{end}");
     }
 }

@@ -355,7 +355,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Messages of a class that are queued at their sources or under way.
-    fn under_way_of(&self, class: u8) -> u64 {
+    pub(super) fn under_way_of(&self, class: u8) -> u64 {
         let messages = self.shares().map(|(_, hosts)| hosts.messages(class));
         let (created, ended) = messages.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
         created - ended

@@ -16,6 +16,7 @@ mod workloads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 
+use flitlab::report::Status;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::{Checkpoint, Simulation};
 use rayon::prelude::*;
@@ -189,6 +190,42 @@ fn operations_beside_a_load_go_on_from_the_last_checkpoint_as_if_undisturbed() {
     let last = Checkpoint::read(&path, &identity).unwrap().unwrap();
     let resumed = simulation.run_from(Some(last), &mut |_| {}, &mut |_| {});
     assert_eq!(format!("{:?}", resumed.found), format!("{:?}", whole.found));
+}
+
+/// Found by the combinations: a wait of a collective operation was told to the application.
+#[test]
+fn an_application_is_not_told_what_collective_operations_wait_for() {
+    let text = "topology.torus.dimensions = [4, 4]\nrouting.adaptive = {}\n\
+                workloads.own.application.schedule = { scatter = { ranks = 8, bytes = \"1 KiB\" } }\n\
+                workloads.other.collective = { operation = \"all-reduce\", message = \"100 B\", rounds = 3 }\n\
+                router.buffer = \"36 flits\"\n";
+    let scenario = Scenario::read(&Document::parse("a.toml", text)).unwrap();
+    let found = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found;
+    assert_eq!(found.workloads.len(), 2);
+    assert!(found.workloads.iter().all(|row| row.measured.completion_time.is_some()));
+}
+
+/// Found by the combinations: an exchange beside a load past saturation never ends, as each of its
+/// steps waits behind a queue that grows with the time.
+#[test]
+fn what_takes_longer_and_longer_beside_a_load_past_saturation_is_not_waited_for() {
+    let text = |load: f64| {
+        format!(
+            "topology.torus.dimensions = [4, 4]\nrouter.buffer = \"36 flits\"\n\
+             workloads.own.traffic = {{ pattern = \"uniform\", load = {load} }}\n\
+             workloads.other.exchange = {{ pattern = \"all-to-all\", message = \"40 B\" }}\n"
+        )
+    };
+    let run = |load| {
+        let scenario = Scenario::read(&Document::parse("a.toml", &text(load))).unwrap();
+        Simulation::new(&scenario).unwrap().run(&mut |_| {}).found
+    };
+    let beyond = run(0.3);
+    assert_eq!(beyond.measured.status, Status::NotSteady);
+    assert!(beyond.warnings[0].contains("takes longer and longer"), "{:?}", beyond.warnings);
+    let below = run(0.05);
+    assert_eq!(below.measured.status, Status::Completed);
+    assert_eq!(below.workloads.len(), 2);
 }
 
 #[test]

@@ -82,7 +82,10 @@ impl Hosts {
             None => self.sources.injections[number as usize].waiting &= !(1 << vc),
         }
         let tells_host = self.needs.of(class).receipts;
-        if is_last && let Some(&of_message) = self.sources.notes.get(note) {
+        if is_last
+            && self.needs.of(class).waits
+            && let Some(&of_message) = self.sources.notes.get(note)
+        {
             self.tell_wait(common, number, of_message, now);
         }
         let (mut arrival, mut role, mut tag) = (NONE, Role::Data, 0);

@@ -36,18 +36,32 @@ pub struct FiniteMeasurement {
 /// A stretch of simulated time: from, until.
 pub type Span = (Picoseconds, Picoseconds);
 
+/// Why finite workloads are not waited for any longer: the loads beside them are past saturation, so
+/// that source queues grow, and what waits in these takes longer and longer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outgrown {
+    /// The simulated time.
+    pub time: Picoseconds,
+    /// By which part of what was created the flits under way have grown in its second half.
+    pub growth: f64,
+}
+
 /// When the workloads of these classes are over, beside which loads go on; `None` if they don't
 /// come to their end. The engine is simulated until then. Of their messages there are about
 /// `messages`.
+///
+/// # Errors
+/// If it can't be waited for.
 pub fn end_of(
     engine: &mut Engine<'_, Collector>,
     classes: &[u8],
     messages: u64,
     progress: &mut dyn FnMut(Progress),
-) -> Option<Picoseconds> {
+) -> Result<Option<Picoseconds>, Outgrown> {
     let all = engine.classes();
     engine.observer().start(all);
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
+    let mut pace = Pace::default();
     let is_over = |engine: &Engine<'_, Collector>, class| {
         engine.is_over(class) || end_of_operations(engine, class).is_some()
     };
@@ -59,16 +73,20 @@ pub fn end_of(
         let is_stuck = packets == delivered && engine.find_deadlock().is_some();
         let is_too_long = engine.now() == END;
         if is_stuck || is_too_long || livelock(engine, &mut arrivals).is_err() {
-            return None;
+            return Ok(None);
         }
         delivered = packets;
         let done = classes.iter().map(|&class| engine.observer().messages_of(class)).sum();
+        let done_in_percent = percent(done, messages);
         progress(Progress {
             phase: Phase::WarmUp,
             time: engine.now(),
-            done: percent(done, messages),
+            done: done_in_percent,
             most: 100,
         });
+        if let Some(growth) = pace.note(engine, classes, done) {
+            return Err(Outgrown { time: engine.now(), growth });
+        }
     }
     let ends = classes.iter().map(|&class| {
         if engine.workload_of::<Collectives>(class).next().is_some() {
@@ -77,12 +95,55 @@ pub fn end_of(
         let latest_event = engine.latest_deferred_of(class);
         Some(engine.observer().latest_completion_of(class).max(latest_event))
     });
-    ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+    Ok(ends.collect::<Option<Vec<_>>>().and_then(|ends| ends.into_iter().max()))
 }
 
-/// How many percent of these messages are done, at most 100.
-fn percent(done: u64, messages: u64) -> u32 {
-    narrow((done.saturating_mul(100) / messages.max(1)).min(100))
+/// The first time at which it is asked how fast finite workloads beside loads come on; then at the
+/// double of it, and so on.
+const FIRST_DOUBLING: Picoseconds = Picoseconds(160_000_000);
+
+/// So many doublings one after the other have to say that it takes longer and longer.
+const DOUBLINGS: u32 = 3;
+
+/// What is under way grows if it does by more than this part of what is created.
+const GROWTH: f64 = 0.05;
+
+/// How fast finite workloads come on beside loads. At an even pace they have done four times as
+/// much at four times the time. Where source queues grow with the time, what is in these waits for
+/// as long again, and they have done little more.
+#[derive(Debug, Default)]
+struct Pace {
+    /// When the present doubling began.
+    since: Picoseconds,
+    /// What was done by then, and by the beginning of the one before.
+    done: [u64; 2],
+    /// Flits that were created by then, and those under way.
+    created: u64,
+    under_way: u64,
+    /// How many doublings in a row have said that it takes longer and longer.
+    slower: u32,
+}
+
+impl Pace {
+    /// Notes what workloads of these classes have done by now. Returns the growth of what is under
+    /// way if that is why it takes longer and longer.
+    fn note(&mut self, engine: &Engine<'_, Collector>, classes: &[u8], done: u64) -> Option<f64> {
+        let now = engine.now();
+        if now < FIRST_DOUBLING.max(2 * self.since) {
+            return None;
+        }
+        let counters = engine.counters();
+        let (created, under_way) = (counters.flits_created, counters.flits_under_way());
+        let growth = under_way.saturating_sub(self.under_way) as f64
+            / (created - self.created).max(1) as f64;
+        // While ranks compute, nothing has to be done.
+        let waits = classes.iter().any(|&class| engine.under_way_of(class) > 0);
+        let [half, quarter] = self.done;
+        let is_slower = waits && growth > GROWTH && quarter > 0 && done < 2 * quarter;
+        let slower = if is_slower { self.slower + 1 } else { 0 };
+        *self = Self { since: now, done: [done, half], created, under_way, slower };
+        (slower >= DOUBLINGS).then_some(growth)
+    }
 }
 
 /// When the operations of the collective subnetwork ended, if they are the workload of this class
@@ -90,6 +151,11 @@ fn percent(done: u64, messages: u64) -> u32 {
 fn end_of_operations(engine: &Engine<'_, Collector>, class: u8) -> Option<Picoseconds> {
     let ends = Collectives::outcome(engine.workload_of(class)).ok()?;
     ends.into_iter().max().map(|end| engine.start_of(class) + end)
+}
+
+/// How many percent of these messages are done, at most 100.
+fn percent(done: u64, messages: u64) -> u32 {
+    narrow((done.saturating_mul(100) / messages.max(1)).min(100))
 }
 
 /// Runs until nothing is left, about `messages` of them in all. Where loads go on beside them for

@@ -201,8 +201,8 @@ fn check_classes(routes: &Routes, width: u8, parameters: &Parameters) {
     for (number, class) in parameters.classes.iter().enumerate() {
         let TrafficClass { packets, on_response_channel, service } = *class;
         assert!(
-            packets == PacketKind::Usual || is_torus,
-            "class {number} has {packets:?} packets, and routing is not adaptive on a torus"
+            packets != PacketKind::Adaptive || is_torus,
+            "class {number} has adaptive packets, and routing is not adaptive on a torus"
         );
         assert!(
             !on_response_channel || is_torus || is_by_source(routes),

@@ -13,7 +13,9 @@ use super::rows::{
     channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_latencies,
     with_link_errors, with_order, with_recovery, without_results,
 };
-use super::warnings::{TOO_LONG, channels_warning, livelock_warning, load_warnings};
+use super::warnings::{
+    TOO_LONG, channels_warning, livelock_warning, load_warnings, outgrown_warning,
+};
 use crate::workload::{self, BoundMember, Ended, Hangs, Share};
 use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
 use flitlab_base::memory::{Shortage, claim};
@@ -21,7 +23,7 @@ use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter,
-    Logged, Offered, Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of, forecast,
+    Logged, Offered, Outgrown, Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of, forecast,
     looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
@@ -541,6 +543,17 @@ impl Simulation {
         let started = ThreadTime::now();
         let workload = self.workload();
         let (messages, span) = (workload.messages(), self.span(watch));
+        let span = match span {
+            Ok(span) => span,
+            Err(Outgrown { time, growth }) => {
+                let measured =
+                    PointRow { status: Status::NotSteady, simulated_time: Some(time), ..row };
+                let warnings = vec![outgrown_warning(time, growth)];
+                let found = PointResult { measured, warnings, ..PointResult::default() };
+                let work = Work { simulating: started.elapsed(), ..Work::default() };
+                return Outcome { found, deadlock: None, logged: Logged::default(), work };
+            }
+        };
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
         let memory = engine.memory();
@@ -603,16 +616,21 @@ impl Simulation {
     /// Returns the stretch of time that is measured where loads go on beside what comes to an end:
     /// from its beginning until its end, which is known when all has been simulated once before.
     /// `None` also if it does not come to its end.
-    fn span(&self, watch: &mut Watch<'_>) -> Option<Span> {
-        self.load().filter(|_| self.only().is_none())?;
+    ///
+    /// # Errors
+    /// If the end can't be waited for.
+    fn span(&self, watch: &mut Watch<'_>) -> Result<Option<Span>, Outgrown> {
+        if self.only().is_some() || self.load().is_none() {
+            return Ok(None);
+        }
         let finite = || self.shares().filter(|share| share.member().is_finite);
         let workload = self.workload();
         let messages = workload.messages();
         let mut engine = self.engine_without_logs(workload, None);
         let classes: Vec<u8> = finite().map(Share::class).collect();
         let end = end_of(&mut engine, &classes, messages, watch.progress)?;
-        let start = finite().map(Share::begins).min()?;
-        Some((start, end))
+        let start = finite().map(Share::begins).min();
+        Ok(start.zip(end))
     }
 
     /// Adds what the workloads say when nothing is left to happen.

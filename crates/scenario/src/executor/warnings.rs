@@ -10,6 +10,16 @@ use flitlab_engine::measure::{
 };
 use flitlab_report::PointRow;
 
+/// Why what comes to an end beside loads was not waited for.
+pub(super) fn outgrown_warning(time: Picoseconds, growth: f64) -> String {
+    format!(
+        "not steady: beside the loads, which look past saturation, what comes to an end takes longer and longer: what is \
+         under way grew by {:.1}% of what was created in the second half of {}. Lower a `load`, or begin earlier (`start`)",
+        growth * 100.0,
+        time_text(time)
+    )
+}
+
 /// Says that only so many channels are listed, of how many.
 pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
     (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))

@@ -149,6 +149,7 @@
 )]
 
 mod arbitration;
+mod by_class;
 mod common;
 mod counters;
 mod frame;

@@ -1,6 +1,7 @@
 //! The memory of the engine's arrays, and checks of its number ranges, before anything is
 //! allocated.
 
+use crate::by_class::ByClass;
 use crate::frame::tick::Tick;
 use crate::host::source::{Adapter, Injection, SourceQueue};
 use crate::network::port_block::{BLOCK_PORTS, PortBlock};
@@ -72,7 +73,7 @@ pub fn memory_needed(
 ) -> u64 {
     let adaptive = demands::is_adaptive(routes);
     let classes = parameters.classes.len().max(1);
-    let kinds = std::array::from_fn(|class| (class < classes, class < classes));
+    let kinds = ByClass::new(|class| [usize::from(class) < classes; 2].into());
     let vcs = VcMap::new(routes, None, parameters, &kinds, collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);

@@ -27,7 +27,7 @@ impl Hosts {
         let role =
             if message.kind == MessageKind::Operand { Role::Operand } else { Role::Broadcast };
         // The number of messages that it causes.
-        self.sources.messages_created[usize::from(message.class)] += match trees.kind {
+        self.sources.messages_created[message.class] += match trees.kind {
             CollectiveKind::Broadcast => trees.receipts,
             CollectiveKind::Reduce => u64::from(message.source == message.destination),
             CollectiveKind::AllReduce | CollectiveKind::Barrier => 1,
@@ -76,9 +76,9 @@ impl Hosts {
         if u64::from(number) + 1 < trees.packets {
             return;
         }
-        let overheads = common.context.overheads(trees.class);
+        let overheads = common.context.overheads[trees.class];
         let completed = time + overheads.receive;
-        self.sink.messages_completed[usize::from(trees.class)] += 1;
+        self.sink.messages_completed[trees.class] += 1;
         self.sink.completed.push(CompletedMessage {
             class: trees.class,
             source: packet.source,

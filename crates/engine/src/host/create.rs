@@ -90,17 +90,15 @@ impl Hosts {
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
         // A workload whose events are deferred tells itself when they were.
-        let is_deferred = match message {
-            Some(message) => self.needs.of(message.class).deferred,
-            None => self.needs.any.deferred,
-        };
-        if !is_deferred {
+        if !self.needs.any.deferred
+            || message.is_some_and(|message| !self.needs.of(message.class).deferred)
+        {
             common.latest = common.latest.max(now);
         }
         let Some(message) = message else { return };
         let class = message.class;
-        let created = now - common.context.overheads(class).send;
-        debug_assert_eq!((message.source, message.time), (name, created));
+        debug_assert_eq!(message.source, name);
+        debug_assert_eq!(message.time + common.context.overheads[class].send, now);
         let (role, bytes) = match message.kind {
             MessageKind::Operand | MessageKind::Broadcast => {
                 return self.create_collective(common, terminal, &message, now);
@@ -110,7 +108,7 @@ impl Hosts {
             MessageKind::Put => (Role::Put, message.bytes),
             MessageKind::Atomic { request } => (Role::Atomic(message.bytes), u64::from(request)),
         };
-        self.sources.messages_created[usize::from(class)] += 1;
+        self.sources.messages_created[class] += 1;
         if self.is_cut_off(common, name, message.destination, now) {
             let flits = common.context.parameters.message_flits(bytes);
             common.counters.flits_created += flits;
@@ -146,7 +144,7 @@ impl Hosts {
     #[cold]
     pub(super) fn lose_message(&mut self, common: &mut Common<'_>, class: u8) {
         common.counters.messages_lost += 1;
-        self.sources.messages_lost[usize::from(class)] += 1;
+        self.sources.messages_lost[class] += 1;
     }
 
     /// Puts a message into a source queue of an injection channel at its creation.

@@ -144,7 +144,7 @@ impl Hosts {
         }
         let arrival = if origin.arrival == NONE {
             Some(Arrival {
-                started: origin.created - common.context.overheads(origin.class()).send,
+                started: origin.created - common.context.overheads[origin.class()].send,
                 bytes: u64::from(origin.payload),
                 packets_left: 0,
                 role: Role::Data,
@@ -197,13 +197,13 @@ impl Hosts {
             let event = HostEvent::Respond { message, injection_channel, of_atomic: false };
             return self.schedule_host_event(common, terminal, created, event);
         }
-        let completed = time + common.context.overheads(class).receive;
+        let completed = time + common.context.overheads[class].receive;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         let receipts = self.needs.of(class).receipts;
-        self.sink.messages_completed[usize::from(class)] += 1;
+        self.sink.messages_completed[class] += 1;
         self.sink.completed.push(CompletedMessage {
             class,
             source,

@@ -128,9 +128,8 @@ impl Hosts {
     /// The messages of a class that its terminals have created, and those that have ended here:
     /// completed or lost.
     pub(crate) fn messages(&self, class: u8) -> (u64, u64) {
-        let place = usize::from(class);
         let Sources { messages_created, messages_lost, .. } = &self.sources;
-        (messages_created[place], self.sink.messages_completed[place] + messages_lost[place])
+        (messages_created[class], self.sink.messages_completed[class] + messages_lost[class])
     }
 
     /// Whether packets wait in source queues, or hosts have events.

@@ -1,14 +1,14 @@
 //! What workloads want to be told by hosts.
 
-use flitlab_base::narrow::fitted;
-use flitlab_workload::traffic::{MAX_WORKLOADS, Needs, Workload};
+use crate::by_class::ByClass;
+use flitlab_workload::traffic::{Needs, Workload};
 
 /// The needs of a workload, and of the workloads of which it consists. They never change.
 pub(crate) struct HostNeeds {
     /// What any of them needs.
     pub any: Needs,
     /// By class.
-    classes: [Needs; MAX_WORKLOADS],
+    classes: ByClass<Needs>,
     /// Whether there are several, whose tags hold the class.
     are_several: bool,
 }
@@ -17,7 +17,7 @@ impl HostNeeds {
     pub(super) fn new(workload: &dyn Workload) -> Self {
         Self {
             any: workload.needs(),
-            classes: std::array::from_fn(|it| workload.of_class(fitted!(it, u8)).needs()),
+            classes: ByClass::new(|class| workload.of_class(class).needs()),
             are_several: !workload.by_class().is_empty(),
         }
     }
@@ -25,7 +25,7 @@ impl HostNeeds {
     /// The needs of a class's workload.
     #[inline]
     pub(super) fn of(&self, class: u8) -> Needs {
-        self.classes[usize::from(class)]
+        self.classes[class]
     }
 
     /// The needs of the workload to which the message with this tag belongs.

@@ -144,7 +144,7 @@ impl Hosts {
         message: Queued,
         slot: Option<u32>,
     ) -> (u32, Role, u64) {
-        let started = message.created - common.context.overheads(message.class).send;
+        let started = message.created - common.context.overheads[message.class].send;
         let plain = note(started, Role::Data, 0);
         let mut note = self.sources.notes.get(message.note).copied().unwrap_or(plain);
         if let Role::Operand | Role::Broadcast = note.role {

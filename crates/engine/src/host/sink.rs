@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::by_class::ByClass;
 use crate::packet::Delivery;
 use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{CompletedMessage, DeliveredPacket};
-use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub(crate) struct Sink {
     /// By part: the messages under way from its terminals, by number.
     pub(super) arrivals: Vec<Vec<Arrival>>,
     /// By class.
-    pub messages_completed: [u64; MAX_WORKLOADS],
+    pub messages_completed: ByClass<u64>,
     /// By the part's terminal: the time until which its adapter performs atomic operations. The
     /// list reaches only as far as terminals have performed any.
     pub performing_until: Vec<Picoseconds>,
@@ -104,7 +104,7 @@ impl Sink {
             host_events: Slots::new(),
             numbers: vec![Numbers::default(); parts],
             arrivals: vec![Vec::new(); parts],
-            messages_completed: [0; MAX_WORKLOADS],
+            messages_completed: ByClass::default(),
             performing_until: Vec::new(),
             latest_collective: Vec::new(),
             delivered: Vec::new(),

@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::arbitration::first_from;
+use crate::by_class::ByClass;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
 use crate::network::port_block;
@@ -16,7 +17,6 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::Parameters;
-use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The first and the last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -119,8 +119,8 @@ pub(crate) struct Sources {
     /// Whether the sources hold back their packets.
     pub paused: bool,
     /// By class: messages that have been created, and those of them that are lost.
-    pub messages_created: [u64; MAX_WORKLOADS],
-    pub messages_lost: [u64; MAX_WORKLOADS],
+    pub messages_created: ByClass<u64>,
+    pub messages_lost: ByClass<u64>,
 }
 
 impl Sources {
@@ -166,8 +166,8 @@ impl Sources {
             packing: Packing::new(0, &context.parameters),
             choices: SourceChoices::new(context, part),
             paused: false,
-            messages_created: [0; MAX_WORKLOADS],
-            messages_lost: [0; MAX_WORKLOADS],
+            messages_created: ByClass::default(),
+            messages_lost: ByClass::default(),
         }
     }
 

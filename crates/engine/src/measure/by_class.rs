@@ -33,11 +33,14 @@ impl ClassTotals {
         self.latest_completion = self.latest_completion.max(part.latest_completion);
     }
 
+    // Out of line, for the many measurements of one workload.
+    #[inline(never)]
     pub(super) fn packet_delivered(&mut self, packet: &DeliveredPacket) {
         self.delivered.add(packet.into());
         self.packets.record(packet.delivered - packet.created);
     }
 
+    #[inline(never)]
     pub(super) fn message_completed(&mut self, message: &CompletedMessage) {
         if !message.is_control {
             self.messages.record(message.completed - message.created);

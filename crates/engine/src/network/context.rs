@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::by_class::ByClass;
 use crate::frame::tick::Tick;
 use crate::interruption::Interruption;
 use crate::network::cut::Cut;
@@ -19,7 +20,7 @@ use flitlab_fabric::{Fabric, NONE};
 use flitlab_model::{ChannelKind, Parameters, Switching};
 use flitlab_routing::relation::{Hop, Ring, TERMINAL_CLASSES};
 use flitlab_routing::{AdaptiveChannels, Routes};
-use flitlab_workload::traffic::{HostOverheads, MAX_WORKLOADS, Workload};
+use flitlab_workload::traffic::{HostOverheads, Workload};
 
 /// Times of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,8 @@ pub(crate) struct NetworkContext<'f> {
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
     pub parameters: Parameters,
-    /// By class of traffic.
-    overheads: [HostOverheads; MAX_WORKLOADS],
+    /// The overheads of hosts for messages of a class.
+    pub overheads: ByClass<HostOverheads>,
     pub network: Network,
     pub cut: Cut,
     pub vc_map: VcMap,
@@ -131,7 +132,7 @@ impl<'f> NetworkContext<'f> {
         };
         let usual =
             HostOverheads { send: parameters.send_overhead, receive: parameters.receive_overhead };
-        let overheads = |class| workload.overheads(fitted!(class, u8)).unwrap_or(usual);
+        let overheads = ByClass::new(|class| workload.overheads(class).unwrap_or(usual));
         let have_own = workload.overheads(0).is_some();
         assert!(
             !have_own || usual.send == Picoseconds::ZERO,
@@ -152,7 +153,7 @@ impl<'f> NetworkContext<'f> {
             channels: demands::adaptive_channels(routes, &vc_map),
             vc_map,
             parameters: parameters.clone(),
-            overheads: std::array::from_fn(overheads),
+            overheads,
             network,
             first_terminals,
             terminals,
@@ -161,19 +162,13 @@ impl<'f> NetworkContext<'f> {
         }
     }
 
-    /// The overheads of hosts for messages of a class.
-    #[inline]
-    pub(crate) fn overheads(&self, class: u8) -> HostOverheads {
-        self.overheads[usize::from(class)]
-    }
-
     /// The least overheads of hosts that any class has.
     pub(crate) fn least_overheads(&self) -> HostOverheads {
         let least = |one: HostOverheads, other: HostOverheads| HostOverheads {
             send: one.send.min(other.send),
             receive: one.receive.min(other.receive),
         };
-        self.overheads.into_iter().reduce(least).unwrap_or_default()
+        self.overheads.iter().copied().reduce(least).unwrap_or_default()
     }
 
     /// Flits of room that an adaptively routed packet needs beyond its own, by whether it is

@@ -5,12 +5,12 @@
 //! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
 //! number.
 
+use crate::by_class::ByClass;
 use crate::next_hop::demands::{KindsByClass, VcDemand, VcSet};
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
 use flitlab_routing::{ForwardingTable, Routes};
-use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The virtual channels in use, in ascending order of their numbers.
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ pub(crate) struct VcMap {
     /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
     index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
     /// By class of traffic, then purpose: the index of the virtual channel on which sources inject.
-    injected_on: [[u8; Purpose::COUNT]; MAX_WORKLOADS],
+    injected_on: ByClass<[u8; Purpose::COUNT]>,
     /// By class of traffic: the set of virtual channels of its packets.
-    sets: [VcSet; MAX_WORKLOADS],
+    sets: ByClass<VcSet>,
     /// Whether links that are shared flit by flit have virtual channels for responses alone.
     pub is_split: bool,
 }
@@ -49,7 +49,7 @@ impl VcMap {
             index_of[usize::from(channel)] = vc;
         }
         let index = |number: u8| index_of[usize::from(number)];
-        let injected_on = injected_on.map(|of_class| of_class.map(index));
+        let injected_on = ByClass::new(|class| injected_on[class].map(index));
         Self { numbers, index_of, injected_on, sets, is_split }
     }
 
@@ -68,13 +68,13 @@ impl VcMap {
     /// The index of the virtual channel on which sources inject packets of a class.
     #[inline]
     pub(crate) fn injected_on(&self, class: u8, purpose: Purpose) -> u8 {
-        self.injected_on[usize::from(class)][purpose as usize]
+        self.injected_on[class][purpose as usize]
     }
 
     /// The set of virtual channels of a class.
     #[inline]
     pub(crate) fn set(&self, class: u8) -> VcSet {
-        self.sets[usize::from(class)]
+        self.sets[class]
     }
 
     /// The number of the virtual channel with this index.

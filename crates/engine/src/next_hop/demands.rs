@@ -1,5 +1,6 @@
 //! What routes need of the network before there is one: virtual channels, room, memory.
 
+use crate::by_class::ByClass;
 use crate::network::vc_map::VcMap;
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
@@ -36,11 +37,11 @@ pub(crate) fn memory_of_sources(routes: &Routes, fabric: &Fabric) -> u64 {
 }
 
 /// By class: whether it has messages of data, and whether it has reads or others that are answered.
-pub(crate) type KindsByClass = [(bool, bool); MAX_WORKLOADS];
+pub(crate) type KindsByClass = ByClass<(bool, bool)>;
 
 /// The kinds of messages of each class of a workload.
 pub(crate) fn kinds_by_class(workload: &dyn Workload) -> KindsByClass {
-    std::array::from_fn(|class| workload.kinds_of(fitted!(class, u8)))
+    ByClass::new(|class| workload.kinds_of(class))
 }
 
 /// A set of virtual channels of packets that go by a table or by paths of their sources.
@@ -57,9 +58,9 @@ pub(crate) struct VcDemand {
     pub used: u16,
     /// By class, then [`Purpose`]: the virtual channel on which sources inject, where neither a
     /// table nor the destination decides.
-    pub injected_on: [[u8; Purpose::COUNT]; MAX_WORKLOADS],
+    pub injected_on: ByClass<[u8; Purpose::COUNT]>,
     /// By class: its set of virtual channels.
-    pub sets: [VcSet; MAX_WORKLOADS],
+    pub sets: ByClass<VcSet>,
     /// Whether links that are shared flit by flit have virtual channels for responses alone.
     pub is_split: bool,
 }
@@ -81,16 +82,16 @@ impl VcDemand {
     ) -> Self {
         let all = parameters.virtual_channels;
         let first = |count: u8| fitted!((1_u32 << count) - 1, u16);
-        let classes = || (0..).map(|number| parameters.class(number)).zip(kinds);
+        let classes = || (0..).map(|number| parameters.class(number)).zip(kinds.iter());
         let width = set_width(routes, later, parameters);
         check_classes(routes, width, parameters);
         let is_split = parameters.sharing.is_some()
             && is_by_source(routes)
             && classes().any(|(class, kinds)| kinds.1 || kinds.0 && class.on_response_channel);
-        let mut injected_on = [[0; Purpose::COUNT]; MAX_WORKLOADS];
-        let mut sets = [VcSet::default(); MAX_WORKLOADS];
+        let mut injected_on = ByClass::<[u8; Purpose::COUNT]>::default();
+        let mut sets = ByClass::<VcSet>::default();
         let (mut of_purposes, mut of_sets) = (0, 0);
-        for (number, (class, &(data, answered))) in classes().enumerate() {
+        for (number, (class, &(data, answered))) in (0..).zip(classes()) {
             sets[number] = VcSet { first: class.service * width, width };
             if data || answered {
                 of_sets |= first(width) << sets[number].first;
@@ -231,7 +232,7 @@ pub(crate) fn check_adaptive_channel(
 ) {
     let Routes::Adaptive(adaptive) = routes else { return };
     let adaptive = adaptive.rules().channels.adaptive;
-    for (number, &(data, answered)) in (0..).zip(kinds) {
+    for (number, &(data, answered)) in (0..).zip(kinds.iter()) {
         for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
             let injection = Injection::new(routes, parameters.class(number), purpose);
             assert!(

@@ -74,6 +74,7 @@ impl Terminal {
     const NEW: Self = Self { index: 0, drawn: [0; BLOCK], destinations: [0; BLOCK] };
 
     /// The next message's place in the block.
+    #[inline]
     fn place(&self) -> usize {
         narrow(self.index % BLOCK as u64)
     }

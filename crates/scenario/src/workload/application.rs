@@ -36,7 +36,7 @@ const LOOKS: u64 = 2000;
 pub(super) const APPLICATION: Row<WorkloadKind> = Row::new(
     "application",
     "An application: what each of its ranks sends, receives and computes, as docs/model.md says under \
-     \"Applications\". A scenario has this, [traffic] or [exchange].",
+     \"Applications\".",
     WorkloadKind { purpose: "for what ranks do", beside_load: false, read },
 );
 

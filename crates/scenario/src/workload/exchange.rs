@@ -21,8 +21,7 @@ use flitlab_workload::traffic::{
 
 pub(super) const EXCHANGE: Row<WorkloadKind> = Row::new(
     "exchange",
-    "A finite workload: every node sends a message to each of its partners. A \
-     scenario has this, [traffic] or [application].",
+    "A finite workload: every node sends a message to each of its partners.",
     WorkloadKind { purpose: "for a finite workload", beside_load: false, read },
 );
 

@@ -23,8 +23,7 @@ use flitlab_workload::traffic::{
 
 pub(super) const TRAFFIC: Row<WorkloadKind> = Row::new(
     LOAD_TABLE,
-    "Traffic that goes on for ever at an offered load. A scenario has this, [exchange] or [application]; \
-     or it goes on beside [collective].",
+    "Traffic that goes on for ever at an offered load; it may go on beside [collective], too.",
     WorkloadKind {
         purpose: "for a load that goes on, with for example `pattern = \"uniform\"` and `load = 0.3`",
         beside_load: false,

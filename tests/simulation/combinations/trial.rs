@@ -167,6 +167,13 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
             assert!(!finite || outgrown, "a finite workload that is {status:?}");
         }
     }
+    // Each packet is one of a workload.
+    let workloads = &outcome.found.workloads;
+    if !workloads.is_empty() {
+        assert_eq!(workloads.len(), scenario.workload.members().len());
+        let packets = workloads.iter().map(|row| row.measured.packets.unwrap_or(0));
+        assert_eq!(packets.sum::<u64>(), outcome.found.measured.packets.unwrap_or(0));
+    }
     // Of loads packets are under way at the end; all others were delivered or lost.
     assert!(counters.flits_created >= counters.flits_delivered + counters.flits_lost);
 }

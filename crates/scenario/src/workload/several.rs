@@ -289,7 +289,16 @@ pub(crate) fn read(
     let alone = super::read_one(reader, given, &kinds, purpose, has_several);
     let doc = "Several workloads at once: in each [workloads.NAME] the keys that follow, and the table of one workload, \
                such as [workloads.NAME.traffic] with the keys of [traffic].";
-    let members = reader.named_tables(SEVERAL, doc, |reader, name| member(reader, name, given));
+    let mut seen: Vec<Member> = Vec::new();
+    let members = reader.named_tables(SEVERAL, doc, |reader, name| {
+        let before = given.parameters.clone();
+        let member = member(reader, name, given)?;
+        if let Some(first) = seen.iter().find(|first| first.kind == member.kind) {
+            check_parameters(reader, given.parameters != &before, first, &member);
+        }
+        seen.push(member.clone());
+        Some(member)
+    });
     if !has_several {
         let members: Vec<_> =
             alone.into_iter().map(|(kind, spec)| Member::alone(kind, spec)).collect();
@@ -308,6 +317,18 @@ pub(crate) fn read(
     }
     let members: Option<Vec<Member>> = members.into_iter().collect();
     members.filter(|members| !members.is_empty()).map(|members| Workloads { members })
+}
+
+/// Two workloads of one kind can't differ in what they say of the routers or adapters that both
+/// have.
+fn check_parameters(reader: &mut Reader<'_>, differ: bool, first: &Member, second: &Member) {
+    if let (true, Some(place)) = (differ, reader.place(second.kind)) {
+        let [first, second] = [first, second].map(|it| format!("[{}.{}]", it.path, it.kind));
+        let message =
+            format!("{second} changes routers or adapters, which are those of {first} as well");
+        let help = format!("write in {first} what is to hold for both, and leave it out here");
+        reader.problems.push(Diagnostic::new(&place, message).help(help));
+    }
 }
 
 /// Reads a table of `[workloads]`.

@@ -119,8 +119,9 @@ fn random_traffic_past_saturation_deadlocks_without_datelines_and_never_with_the
 
 /// Whether all packets that share virtual channels have one size, so that a bubble is enough.
 fn one_size(scenario: &Scenario) -> bool {
-    // Requests and responses share the rings of relations.
-    let response = if matches!(scenario.routes, Routes::Relation(_)) { 0 } else { 1 };
+    // Requests and responses share the rings of relations, and may share others by their classes.
+    let share = matches!(scenario.routes, Routes::Relation(_));
+    let response = if share || !scenario.parameters.classes.is_empty() { 0 } else { 1 };
     let mut sizes = [None, None];
     let mut is_one = |kind: usize, bytes: u64| *sizes[kind].get_or_insert(bytes) == bytes;
     scenario.messages.iter().all(|message| {

@@ -10,7 +10,7 @@ use crate::frame::tick::{NEVER, NO_TIME, Tick};
 use crate::packet::message::{Note, Packing, Queued, Role};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_workload::traffic::{MessageKind, Wake};
+use flitlab_workload::traffic::{Message, MessageKind, Wake};
 
 impl Hosts {
     /// Asks the workload for the first messages of a terminal.
@@ -90,18 +90,17 @@ impl Hosts {
         let adapter = &mut self.sources.adapters[terminal as usize];
         adapter.create_at = next.map_or(NO_TIME, |next| next + overhead);
         // A workload whose events are deferred tells itself when they were.
-        if !self.needs.any.deferred
-            || message.is_some_and(|message| !self.needs.of(message.class).deferred)
-        {
+        let is_deferred = |message: &Message| self.needs.of(message.class).deferred;
+        if !self.needs.any.deferred || !message.as_ref().is_none_or(is_deferred) {
             common.latest = common.latest.max(now);
         }
-        let Some(message) = message else { return };
+        let Some(message) = &message else { return };
         let class = message.class;
         debug_assert_eq!(message.source, name);
         debug_assert_eq!(message.time + common.context.overheads[class].send, now);
         let (role, bytes) = match message.kind {
             MessageKind::Operand | MessageKind::Broadcast => {
-                return self.create_collective(common, terminal, &message, now);
+                return self.create_collective(common, terminal, message, now);
             }
             MessageKind::Data => (Role::Data, message.bytes),
             MessageKind::Read { request } => (Role::Request(message.bytes), u64::from(request)),

@@ -198,12 +198,12 @@ impl Hosts {
             return self.schedule_host_event(common, terminal, created, event);
         }
         let completed = time + common.context.overheads[class].receive;
+        self.sink.messages_completed[class] += 1;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         let receipts = self.needs.of(class).receipts;
-        self.sink.messages_completed[class] += 1;
         self.sink.completed.push(CompletedMessage {
             class,
             source,

@@ -120,9 +120,9 @@ impl<'f> NetworkContext<'f> {
         });
         let ends: Vec<End> = ends.collect();
         let trees = workload.collectives().map_or(Trees::NONE, |it| {
-            let of_class = |member: &Box<dyn Workload>| member.collectives().is_some();
-            let class = workload.by_class().iter().position(of_class).unwrap_or(0);
-            Trees::new(it, fitted!(class, u8), fabric, &ends, parameters, &vc_map)
+            let mut members = workload.by_class().iter();
+            let class = members.position(|member| member.collectives().is_some());
+            Trees::new(it, fitted!(class.unwrap_or(0), u8), fabric, &ends, parameters, &vc_map)
         });
         let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
         let kinds = [ChannelKind::Network, ChannelKind::Injection, ChannelKind::Ejection];

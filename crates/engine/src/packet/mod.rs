@@ -61,8 +61,9 @@ const LOST: u8 = 1 << 7;
 const BAD: u8 = 1 << 6;
 const FRESH: u8 = 1 << 5;
 /// The bits of the class of its message.
-const CLASS: u8 = (MAX_WORKLOADS as u8 - 1) << CLASS_SHIFT;
+const CLASS: u8 = 0b111 << CLASS_SHIFT;
 const CLASS_SHIFT: u32 = 2;
+const _: () = assert!(CLASS as usize >> CLASS_SHIFT == MAX_WORKLOADS - 1);
 /// The bits of the detour that it takes.
 const MISROUTE: u8 = (1 << CLASS_SHIFT) - 1;
 

@@ -371,3 +371,180 @@ impl Workload for Several {
         self.members.iter().find_map(|member| member.collectives())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Script;
+
+    /// Creates a message at each of these times, and wakes as it is told.
+    #[derive(Clone, Debug)]
+    struct Woken {
+        next: Option<Picoseconds>,
+        wake: Wake,
+    }
+
+    impl Workload for Woken {
+        fn first(&mut self, _: u32) -> Option<Picoseconds> {
+            self.next
+        }
+
+        fn create(&mut self, _: u32, _: Picoseconds) -> (Option<Message>, Option<Picoseconds>) {
+            (None, self.next.take())
+        }
+
+        fn for_each_size(&self, _: &mut dyn FnMut(MessageKind, u64)) {}
+
+        fn state(&self) -> Vec<u8> {
+            saved(&self.next)
+        }
+
+        fn resume(&mut self, state: &[u8]) -> bool {
+            restored(state).map(|next| self.next = next).is_some()
+        }
+
+        fn memory(&self) -> usize {
+            0
+        }
+
+        fn needs(&self) -> Needs {
+            Needs { receipts: true, ..Needs::default() }
+        }
+
+        fn sent(&mut self, _: u32, tag: u64, now: Picoseconds) -> Wake {
+            assert_eq!((tag, now), (7, Picoseconds(50)), "in its own tags and times");
+            self.wake
+        }
+    }
+
+    fn message(time: u64, source: u32, tag: u64) -> Message {
+        Message {
+            time: Picoseconds(time),
+            source,
+            destination: 9,
+            bytes: 8,
+            kind: MessageKind::Data,
+            tag,
+            class: 0,
+        }
+    }
+
+    fn script(messages: &[Message]) -> Box<dyn Workload> {
+        Box::new(Script::new(messages.to_vec()))
+    }
+
+    /// All messages that a terminal creates, by time, class and own tag.
+    fn all_of(several: &mut Several, terminal: u32) -> Vec<(u64, u8, u64)> {
+        let mut created = Vec::new();
+        let mut next = several.first(terminal);
+        while let Some(now) = next {
+            let message;
+            (message, next) = several.create(terminal, now);
+            let Some(message) = message else { continue };
+            assert_eq!(message.time, now);
+            let several: &dyn Workload = several;
+            assert_eq!(several.class_of_tag(message.tag), message.class);
+            created.push((message.time.0, message.class, several.own_tag(message.tag)));
+        }
+        created
+    }
+
+    #[test]
+    fn messages_of_one_instant_are_created_in_the_order_of_workloads() {
+        let first = script(&[message(10, 2, 5), message(30, 2, 6), message(30, 2, 7)]);
+        let second = script(&[message(0, 2, LARGEST_TAG), message(20, 2, 1), message(0, 3, 4)]);
+        let members = vec![(first, Picoseconds(0)), (second, Picoseconds(10))];
+        let several = Several::new(members, 4);
+        let of_third = vec![(10, 0, 5), (10, 1, LARGEST_TAG), (30, 0, 6), (30, 0, 7), (30, 1, 1)];
+        assert_eq!(all_of(&mut several.clone(), 2), of_third);
+        // Each part creates what its own terminals do.
+        for mut part in Box::new(several).split(&[0..3, 3..4]) {
+            let several: &mut dyn std::any::Any = &mut *part;
+            let several = several.downcast_mut::<Several>().unwrap();
+            match several.first_terminal {
+                0 => assert_eq!(all_of(several, 2), of_third),
+                _ => assert_eq!(all_of(several, 3), [(10, 1, 4)]),
+            }
+        }
+    }
+
+    #[test]
+    fn a_workload_with_a_send_overhead_is_asked_when_that_is_over() {
+        let members = vec![
+            (script(&[message(0, 0, 1), message(100, 0, 2)]), Picoseconds(20)),
+            (script(&[message(50, 0, 3)]), Picoseconds(0)),
+        ];
+        let overheads = |send| HostOverheads { send: Picoseconds(send), ..Default::default() };
+        let mut several =
+            Several::new(members, 1).with_overheads(vec![overheads(30), overheads(0)]);
+        assert_eq!(several.first(0), Some(Picoseconds(50)));
+        let mut create = |now| {
+            let (message, next) = several.create(0, Picoseconds(now));
+            (message.unwrap().time.0, next.map(|next| next.0))
+        };
+        assert_eq!(create(50), (20, Some(50)));
+        assert_eq!(create(50), (50, Some(150)));
+        assert_eq!(create(150), (120, None));
+        assert!(!several.creates_more(0) && !several.creates_more(1));
+    }
+
+    #[test]
+    fn a_terminal_is_woken_for_the_first_of_its_workloads() {
+        let (start, terminal) = (Picoseconds(1_000), 0);
+        let wake = |own: Wake, next: Option<u64>, other: Option<u64>| {
+            let woken = Woken { next: next.map(Picoseconds), wake: own };
+            let beside = Woken { next: other.map(Picoseconds), wake: Wake::Nobody };
+            let members: Vec<(Box<dyn Workload>, _)> =
+                vec![(Box::new(beside), Picoseconds(0)), (Box::new(woken), start)];
+            let mut several = Several::new(members, 1);
+            several.first(terminal);
+            let tag = (&several as &dyn Workload).tag_in_class(1, 7);
+            let wake = several.sent(terminal, tag, start + Picoseconds(50));
+            (wake, several.first_of(terminal).map(|first| first.0))
+        };
+        let at = |time| Wake::Terminal(terminal, Picoseconds(time));
+        let not_before = |time| Wake::NotBefore(terminal, Picoseconds(time));
+        assert_eq!(wake(Wake::Nobody, None, Some(5)), (Wake::Nobody, Some(5)));
+        assert_eq!(wake(Wake::All, None, None), (Wake::All, None));
+        assert_eq!(wake(at(60), None, None), (at(1_060), Some(1_060)));
+        assert_eq!(wake(at(60), Some(80), Some(2_000)), (at(1_060), Some(1_060)));
+        // The other one creates something sooner.
+        assert_eq!(wake(at(60), Some(80), Some(1_010)), (Wake::Nobody, Some(1_010)));
+        // It is asked anyway.
+        assert_eq!(wake(at(60), Some(40), None), (Wake::Nobody, Some(1_040)));
+        assert_eq!(wake(not_before(90), Some(60), None), (not_before(1_090), Some(1_090)));
+        assert_eq!(wake(not_before(90), Some(60), Some(1_070)), (not_before(1_070), Some(1_070)));
+        assert_eq!(wake(not_before(90), Some(60), Some(1_050)), (Wake::Nobody, Some(1_050)));
+        assert_eq!(wake(not_before(90), Some(120), None), (Wake::Nobody, Some(1_120)));
+        // It creates nothing as far as it knows.
+        assert_eq!(wake(not_before(90), None, None), (Wake::Nobody, None));
+    }
+
+    #[test]
+    fn several_workloads_resume_where_they_were() {
+        let new = || {
+            let first = script(&[message(10, 0, 5), message(30, 0, 6)]);
+            let second = script(&[message(0, 0, 1), message(25, 0, 2)]);
+            Several::new(vec![(first, Picoseconds(0)), (second, Picoseconds(3))], 2)
+        };
+        let mut several = new();
+        assert_eq!(several.first(0), Some(Picoseconds(3)));
+        several.create(0, Picoseconds(3));
+        let mut resumed = new();
+        resumed.first(0);
+        assert!(resumed.resume(&several.state()));
+        let rest = |several: &mut Several| {
+            let mut next = several.first_of(0);
+            let created = std::iter::from_fn(|| {
+                let (message, then) = several.create(0, next?);
+                next = then;
+                message.map(|message| message.time.0)
+            });
+            created.collect::<Vec<_>>()
+        };
+        assert_eq!(rest(&mut resumed), [10, 28, 30]);
+        assert_eq!(rest(&mut several), [10, 28, 30]);
+        let one = Several::new(vec![(script(&[]), Picoseconds(0))], 2);
+        assert!(!new().resume(&one.state()));
+    }
+}

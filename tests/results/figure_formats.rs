@@ -11,7 +11,7 @@ use flitlab::report::{ChannelRow, Labels, Point, PointRow, Status, read};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
-    Folder, lines, longest, rows, sweep, text_of, three, torus_channels, with_details,
+    Folder, lines, longest, rows, sweep, text_of, three, torus_channels, with_details, workloads,
 };
 
 #[test]
@@ -214,6 +214,7 @@ fn latex_compiles() {
     let mut rows =
         with_details([three(), sweep("100% & x_1 {<#>} ^~\\", 0.5, 600.0, 0.1)].concat());
     rows.points[45].channels = torus_channels();
+    rows.points[45].workloads = workloads();
     rows.points[3].measured.status = Status::Deadlock;
     for (number, point) in rows.points.iter_mut().enumerate() {
         point.label.settings = vec![("router.buffer".into(), (number % 4 + 1).to_string())];

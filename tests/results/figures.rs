@@ -5,14 +5,14 @@ use std::fs;
 use flitlab::registry::Row;
 use flitlab::report::figure::{
     FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, LoadsIn, Medium, Scale,
-    Sheet, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
+    Sheet, Tail, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
 };
-use flitlab::report::{Label, Point, PointRow, Status};
+use flitlab::report::{Label, Point, PointRow, Status, WorkloadRow};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
     Folder, bands, channels_of, colours, count, curves, label, longest, place_of, rows, strokes,
-    sweep, text_of, texts, three, torus_channels, with_details,
+    sweep, text_of, texts, three, torus_channels, with_details, workloads,
 };
 
 #[test]
@@ -81,6 +81,8 @@ fn only_figures_that_say_something_are_drawn() {
     assert_eq!(names(&[channels_of("a")]), ["channels.svg", "channel-map.svg"]);
     let two = [channels_of("a"), channels_of("b")];
     assert_eq!(names(&two), ["channels-a.svg", "channels-b.svg"]);
+    let several = Point { workloads: workloads(), ..exchange("a") };
+    assert_eq!(names(&[several]), ["workloads.svg"]);
     let one = sweep("a", 0.7, 600.0, 0.1);
     assert_eq!(names(&one), ["latency.svg", "percentiles.svg", "accepted.svg"]);
     let mut many: Vec<Point> =
@@ -102,6 +104,56 @@ fn channels_are_shown_at_the_highest_steady_load() {
     let svg = fs::read_to_string(folder.file("channels.svg")).unwrap();
     assert!(svg.contains(">Uniform, load 0.5<"), "{svg}");
     assert!(svg.contains(">\u{2212}k<") && svg.contains(">ejection<"));
+}
+
+#[test]
+fn the_workloads_of_a_point_have_their_latencies_side_by_side() {
+    let folder = Folder::new("workloads_figure");
+    let mut points = sweep("a", 0.65, 600.0, 0.1);
+    points.iter_mut().for_each(|point| point.workloads = workloads());
+    points[5].workloads[0].measured.packet_latency_mean_ci95 = Some(Picoseconds(20_000));
+    // A workload that has received nothing has no latency to show.
+    points[5].workloads.push(WorkloadRow { name: "idle".into(), ..WorkloadRow::default() });
+    let only = |look| FigureRequest {
+        kinds: vec![FigureKind::WORKLOADS],
+        look,
+        medium: Medium { formats: vec![Format::Svg, Format::Pgfplots], ..Medium::default() },
+        ..FigureRequest::titled("Two workloads")
+    };
+    draw_all(&rows(&points), &folder.0, &only(FigureStyle::default())).unwrap();
+    let svg = text_of(&folder, "workloads.svg");
+    let all = texts(&svg);
+    for text in [
+        "Two workloads, load 0.6",
+        "Packet latency (ns)",
+        "background",
+        "halo",
+        "mean",
+        "99th percentile",
+        "95% confidence interval",
+    ] {
+        assert_eq!(all.iter().filter(|own| **own == text).count(), 1, "{text}: {all:?}");
+    }
+    assert!(!all.contains(&"idle"), "{all:?}");
+    // The mean and the percentile of the load; of the exchange the mean alone is known.
+    let table = text_of(&folder, "workloads.dat");
+    let lines: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    let names = "place-1 value-1 below-1 above-1 place-2 value-2 place-3 value-3";
+    assert_eq!(lines[0], names, "{table}");
+    assert!(lines[1].contains(" 700.125 20 20 ") && lines[1].contains(" 1200 "), "{table}");
+    assert!(lines[1].ends_with(" 900") && lines.len() == 2, "{table}");
+
+    let look = FigureStyle {
+        percentile: Tail::Nothing,
+        intervals: Intervals::Nothing,
+        unit: Some(TimeUnit::Microseconds),
+        ..FigureStyle::default()
+    };
+    draw_all(&rows(&points), &folder.0, &only(look)).unwrap();
+    let svg = text_of(&folder, "workloads.svg");
+    let all = texts(&svg);
+    assert!(all.contains(&"Packet latency (\u{b5}s)"), "{all:?}");
+    assert!(!all.contains(&"99th percentile") && !all.contains(&"95% confidence interval"));
 }
 
 #[test]

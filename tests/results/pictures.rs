@@ -25,7 +25,7 @@ const PAGES: [Page; 3] = [
     Page {
         path: "docs/figures.md",
         draws: |command| {
-            let here = ["patterns", "uniform", "searches", "sizes"];
+            let here = ["patterns", "uniform", "searches", "sizes", "classes"];
             let names = |flag: &str| here.iter().any(|it| command.contains(&format!("{flag}{it}")));
             names("--out ") || names("plot ") && command.ends_with("--out figures")
         },

@@ -37,7 +37,8 @@ use look::LookOptions;
                         flitlab plot results/sizes --only scaling --over exchange.message --format pgfplots --out figures\n\n\
                         Kinds: latency (mean and 99th percentile over load), percentiles, cdf (of the latency), \
                         accepted (load), saturation (highest sustained loads), scaling (over a key of the sweep), \
-                        completion (times), channels (by direction), channel-map (each at its place in the torus), \
+                        completion (times), workloads (latencies of each of a point's workloads), \
+                        channels (by direction), channel-map (each at its place in the torus), \
                         time (load, latency and utilisation window by window). docs/figures.md shows them.")]
 pub(super) struct Plot {
     /// Folders with results

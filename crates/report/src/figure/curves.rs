@@ -118,6 +118,11 @@ impl Percentile {
         self.described().0
     }
 
+    /// The percentile of a row, if the row has it.
+    pub fn of(self, row: &PointRow) -> Option<Picoseconds> {
+        self.described().2(row)
+    }
+
     /// As columns are called.
     pub fn column(self) -> &'static str {
         self.described().1
@@ -247,8 +252,7 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
         interval: repeated
             .map(|(mean, half)| (mean - half, mean + half))
             .or_else(|| ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))),
-        percentiles: Percentile::ALL
-            .map(|it| mean_of(&|row| nanoseconds(it.described().2(&row.measured)))),
+        percentiles: Percentile::ALL.map(|it| mean_of(&|row| nanoseconds(it.of(&row.measured)))),
     }
 }
 

@@ -64,6 +64,8 @@ impl FigureRequest {
 ///   for;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
+/// - `workloads`, or `workloads-SERIES` for each of several series, of more than four only if asked
+///   for: at the load that `channels` shows, if its point has several workloads;
 /// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:
 ///   at the highest steady load whose channels are given, or the highest load if none is steady;
 /// - `channel-map`, of a torus, `time`, and `space-time` of applications, likewise, but of several series only if asked

@@ -76,7 +76,7 @@ impl FigureTask<'_> {
 }
 
 /// The kinds of figures, in the order in which they are offered.
-pub static FIGURES: [Row<FigureKind>; 11] = [
+pub static FIGURES: [Row<FigureKind>; 12] = [
     FigureKind::LATENCY,
     FigureKind::PERCENTILES,
     FigureKind::DISTRIBUTION,
@@ -84,6 +84,7 @@ pub static FIGURES: [Row<FigureKind>; 11] = [
     FigureKind::SATURATION,
     FigureKind::SCALING,
     FigureKind::COMPLETION,
+    FigureKind::WORKLOADS,
     FigureKind::CHANNELS,
     FigureKind::CHANNEL_MAP,
     FigureKind::TIME,

@@ -46,6 +46,7 @@ mod sheet;
 mod space_time;
 mod style;
 mod vector;
+mod workloads;
 mod xy;
 
 use std::path::{Path, PathBuf};

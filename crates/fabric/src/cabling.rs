@@ -23,6 +23,7 @@ pub struct Cabling {
     grid: Option<Torus>,
     joined: Vec<u32>,
     groups: Vec<u32>,
+    capacity: Option<Capacity>,
     /// A router whose ports exceed the range of port numbers.
     crowded: Option<u32>,
 }
@@ -102,6 +103,16 @@ impl Cabling {
         self.groups = (0..self.routers()).map(group_of).collect();
     }
 
+    /// Declares the [capacity](Fabric::capacity): at load 1 a terminal injects `flits` flits in the
+    /// time that `of` take on a cable. Unless it is declared it is 1.
+    ///
+    /// # Panics
+    /// If one of them is 0.
+    pub fn capacity(&mut self, flits: u32, of: u32) {
+        assert!(flits > 0 && of > 0, "a capacity of {flits} flits in the time of {of}");
+        self.capacity = Some(Capacity { flits, of, slowness: 1.0 });
+    }
+
     fn next(&self, router: u32) -> Port {
         (router, self.free[router as usize])
     }
@@ -160,7 +171,7 @@ impl Cabling {
             opposite,
             ring: vec![NONE; ends.len()],
             terminal_router: ports.iter().map(|&(router, _)| router).collect(),
-            capacity: Capacity::CHANNEL,
+            capacity: self.capacity.unwrap_or(Capacity::CHANNEL),
             cables: Cables::default(),
             arrangement: Arrangement::Listed(Labels {
                 routers: self.routers,

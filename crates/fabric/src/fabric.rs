@@ -262,7 +262,7 @@ impl Fabric {
     /// Flits that a terminal injects at load 1, as a fraction of `link.rate`. On a torus, load 1
     /// saturates the bisection under uniform traffic: the fraction is the least of 8 B/k over its
     /// ring dimensions and 4 B/k over its mesh dimensions, for k nodes and cables of rate B. Other
-    /// fabrics, whose bisection is not known, have 1.
+    /// fabrics have what [their builder says](crate::Cabling::capacity), or else 1.
     pub fn capacity(&self) -> f64 {
         self.capacity.value()
     }

@@ -1,4 +1,5 @@
-//! Two levels of switches: each leaf has a cable to each spine. Leaves are the fabric's groups.
+//! Two levels of switches: each leaf has a cable to each spine. Leaves are the fabric's groups, and
+//! load 1 saturates the cables to the spines.
 
 use flitlab::document::Count;
 use flitlab::registry::Row;
@@ -29,6 +30,11 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     }
     for number in 0..leaves * terminals {
         cabling.terminal(format!("host{number}"), number / terminals);
+    }
+    // Under uniform traffic so many of the packets of a leaf's terminals leave it.
+    let (leave, uplinks) = (terminals * (leaves - 1), spines * leaves);
+    if leave > uplinks {
+        cabling.capacity(uplinks, leave);
     }
     // Spines have no terminals: in which group they are does not matter.
     cabling.group(|router| if router < leaves { router } else { 0 });

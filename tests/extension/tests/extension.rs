@@ -96,6 +96,8 @@ fn a_topology() -> Test {
     let measured = measure(&format!("{topology}{LOAD}"))?;
     // 3 of 15 destinations are at the same leaf, all others two hops away.
     assert!(measured.hops_mean.is_some_and(|hops| (hops - 1.6).abs() < 0.02));
+    // Of 4 GB/s of a cable: 8 cables to the spines for the 12 flits of 16 terminals that leave.
+    assert!(measured.capacity.is_some_and(|it| (it - 4.0 * 8.0 / 12.0).abs() < 1e-3));
     // Leaves are groups, which patterns can use.
     let shift = LOAD.replace("uniform", "group-shift");
     assert_eq!(measure(&format!("{topology}{shift}"))?.hops_mean, Some(2.0));

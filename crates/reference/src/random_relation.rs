@@ -21,10 +21,15 @@ pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
     let random_ties = random.random_bool(0.5);
     match random.random_range(0..3) {
         0 => {
-            let rule = RELATION_RULES.choose(random).expect("some");
-            let vcs = vcs.max(rule.least_vcs);
-            let parameters = RelationParameters { vcs, ..RelationParameters::default() };
-            let relation = rule.relation(fabric, &parameters).expect("the fabric is connected");
+            // Some rules are for fabrics of a certain shape; most are for any.
+            let relation = loop {
+                let rule = RELATION_RULES.choose(random).expect("some");
+                let vcs = vcs.max(rule.least_vcs);
+                let parameters = RelationParameters { vcs, ..RelationParameters::default() };
+                if let Ok(relation) = rule.relation(fabric, &parameters) {
+                    break relation;
+                }
+            };
             by_relation(relation, random_ties, seed)
         }
         1 => relation(random, fabric, (vcs, random_ties, seed)),

@@ -352,6 +352,8 @@ fn routings(all: &mut Vec<Piece>) {
     all.extend(each("routing", &of_any));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
     all.push(Piece::new("routing", in_order).among(&["torus", "switched_torus", "hyperx"]));
+    let meshes = "topology.torus.open = [\"x\", \"y\"]\nrouting.relation.rule = \"negative-first\"";
+    all.push(Piece::new("routing", meshes).among(&["torus"]));
     let datelines = "routing.agnostic.algorithm = \"torus-2qos\"";
     all.push(Piece::new("routing", datelines).among(&["torus", "switched_torus"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";

@@ -8,10 +8,12 @@ use super::*;
 use crate::network::ports::Ports;
 use crate::network::small::{self, torus};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, NONE};
+use flitlab_fabric::{Fabric, Faults, NONE, Torus};
 use flitlab_model::Parameters;
 use flitlab_routing::adaptive::NonMinimalRule;
-use flitlab_routing::relation::{Hop, PathChoice, PathSet, RELATION_RULES, RelationParameters};
+use flitlab_routing::relation::{
+    Hop, PathChoice, PathSet, RELATION_RULES, RelationParameters, RelationRule,
+};
 use flitlab_routing::{AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, RelationRoutes};
 
 /// A network of one part, and the state of its sources.
@@ -212,14 +214,16 @@ fn a_packet_decides_on_a_detour_and_turns_at_its_intermediate_node() {
 
 #[test]
 fn a_packet_may_take_the_hops_of_its_relation() {
-    let fabric = torus(&[4, 4]);
+    let (rings, mesh) = (torus(&[4, 4]), Torus::new(&[4, 4], &[0, 1]).unwrap());
+    let mesh = mesh.fabric(&Faults::default()).unwrap();
     for rule in RELATION_RULES {
+        let fabric = if rule == RelationRule::NEGATIVE_FIRST { &mesh } else { &rings };
         let vcs = rule.least_vcs.max(4);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
-        let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());
+        let relation = Arc::new(rule.relation(fabric, &parameters).unwrap());
         let routes = RelationRoutes { relation, random_ties: true, injection_bubble: 0, seed: 1 };
         let routes = Routes::Relation(routes);
-        let mut walker = Walker::new(&fabric, &routes);
+        let mut walker = Walker::new(fabric, &routes);
         for destination in 1..fabric.terminals() {
             let (answers, hops) = walker.way((0, destination), &[]);
             let is_hops = |answer: &Answer| matches!(answer.2, NextHop::Hops(_));

@@ -35,7 +35,7 @@ impl RelationRule {
     /// `bubble-colouring`.
     pub const BUBBLE_COLOURING: Row<Self> = Row::new(
         "bubble-colouring",
-        "all shortest ways in all virtual channels; rings that keep a bubble are the escape.",
+        "all shortest ways in all virtual channels; the escape: rings with a bubble.",
         Self { avoids_deadlock: true, least_vcs: 1, injection_bubble: 3, keeps_bubble: true, make },
     );
 }

@@ -11,6 +11,7 @@ mod bubble_colouring;
 mod evenness;
 mod left_right;
 mod minimal;
+mod negative_first;
 mod order;
 mod parting;
 mod path_set;
@@ -39,7 +40,7 @@ use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Fabric;
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub static RELATION_RULES: [Row<RelationRule>; 9] = [
+pub static RELATION_RULES: [Row<RelationRule>; 10] = [
     RelationRule::UP_DOWN,
     RelationRule::UDWM,
     RelationRule::LEFT_RIGHT,
@@ -49,6 +50,7 @@ pub static RELATION_RULES: [Row<RelationRule>; 9] = [
     RelationRule::TWO_ORDERS,
     RelationRule::PARTED,
     RelationRule::BUBBLE_COLOURING,
+    RelationRule::NEGATIVE_FIRST,
 ];
 
 /// A rule that makes a relation.
@@ -73,8 +75,8 @@ impl RelationRule {
     /// Makes the relation of a fabric.
     ///
     /// # Errors
-    /// If the rule needs more virtual channels, the root does not exist, some pair is not
-    /// connected, or memory is short.
+    /// If the rule needs more virtual channels or a fabric of another shape, the root does not exist,
+    /// some pair is not connected, or memory is short.
     pub fn relation(
         &self,
         fabric: &Fabric,
@@ -159,6 +161,17 @@ pub enum NoRelation {
     /// The algorithm of the escape has no table.
     #[error("the escape has no table: {0}")]
     Table(NoTable),
+    /// The rule is for meshes, and the fabric is none.
+    #[error("{rule} is for meshes, and this fabric has {has}")]
+    NoMesh {
+        /// The rule's name.
+        rule: &'static str,
+        /// What sets the fabric apart from a mesh.
+        has: &'static str,
+    },
+    /// The rule allows no path from the router of the first name to that of the second.
+    #[error("the rule allows no path from {0} to {1}")]
+    NoPath(String, String),
     /// The relation needs more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),

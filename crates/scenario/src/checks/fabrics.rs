@@ -119,6 +119,16 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
             format!("give a number from 0 to {}, or leave `root` out", routers - 1)
         }
+        RoutingError::NoRelation(NoRelation::NoMesh { .. }) => {
+            "`open` in [topology.torus] makes dimensions open, as those of a mesh; up-down and most other rules are for \
+             any fabric"
+                .into()
+        }
+        RoutingError::NoRelation(NoRelation::NoPath(..)) => {
+            "what has failed leaves the rule no path: choose another one, such as up-down, which connects all pairs of any \
+             connected fabric"
+                .into()
+        }
         RoutingError::PastHalf(_) => {
             "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()
         }

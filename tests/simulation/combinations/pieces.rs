@@ -375,6 +375,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
         "routing.relation.selection = \"random\"",
         "routing.relation.selection = \"low-port\"",
+        "routing.relation.selection = \"by-destination\"",
         "routing.relation.selection = \"traffic-balancing\"",
         "routing.relation.selection = \"high-physical\"",
         "routing.relation.selection = \"low-virtual\"",

@@ -25,7 +25,7 @@ use flitlab_fabric::builders::{Irregular, SwitchedTorus};
 use flitlab_fabric::{Fabric, NONE};
 use flitlab_report::rows_text;
 use flitlab_routing::path_selection::{
-    PATH_SELECTIONS, PathSelection, RelationBound, SelectionParameters, Ties, VcChoices,
+    PathSelection, RelationBound, SelectionParameters, Ties, VcChoices,
 };
 use flitlab_routing::prove_relation;
 use flitlab_routing::relation::{PathSet, Relation, RelationParameters, RelationRule, udwm};
@@ -89,6 +89,17 @@ const TABLE_3: [(registry::Row<PathSelection>, f64, f64); 6] = [
     (PathSelection::HIGH_PHYSICAL, 5.07, 2.23),
     (PathSelection::LOW_VIRTUAL, 5.38, 2.70),
     (PathSelection::LOW_PHYSICAL, 5.52, 2.75),
+];
+
+/// The selections of the paper, and the best of ours.
+pub(super) const SELECTIONS: [registry::Row<PathSelection>; 7] = [
+    PathSelection::RANDOM,
+    PathSelection::LOW_PORT,
+    PathSelection::TRAFFIC_BALANCING,
+    PathSelection::HIGH_PHYSICAL,
+    PathSelection::LOW_VIRTUAL,
+    PathSelection::LOW_PHYSICAL,
+    PathSelection::BALANCED,
 ];
 
 /// As many networks as \[path-selection\] has, and as many as all means are taken over.
@@ -306,7 +317,7 @@ fn of_network(
         // A pair of switches is so many of terminals.
         let bound = bound.rounded().div_ceil(16);
         for reading in table.readings(routing, vcs) {
-            for selection in PATH_SELECTIONS {
+            for selection in SELECTIONS {
                 let Reading { choices, singly, ties, .. } = reading;
                 let counts =
                     ![PathSelection::LOW_PORT, PathSelection::BALANCED].contains(&selection);

@@ -17,13 +17,13 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
+use super::path_selection::SELECTIONS;
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::ChannelKind;
 use flitlab_engine::measure::half_width_95_of_few;
 use flitlab_report::figure::{Figure, Scale, Series, Style, mean_figure, xy_figure};
 use flitlab_report::{Status, rows_text};
-use flitlab_routing::path_selection::PATH_SELECTIONS;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
@@ -104,7 +104,7 @@ impl PathSelectionFigure {
             (false, true) => vec![Some(1), Some(2)],
             (false, false) => (1..=10).map(Some).collect(),
         };
-        let selections = PATH_SELECTIONS.map(|selection| selection.name);
+        let selections = SELECTIONS.map(|selection| selection.name);
         let mut cases = Vec::new();
         for &(rule, vcs) in self.routings() {
             for selection in selections.into_iter().chain([ADAPTIVE]) {
@@ -433,7 +433,7 @@ mod tests {
             [(PathSelectionFigure::Figure4, 1), (PathSelectionFigure::Figure5, 2)]
         {
             let (rows, found) = rows(figure);
-            assert_eq!(rows.len(), routings * 2 * (PATH_SELECTIONS.len() + 1));
+            assert_eq!(rows.len(), routings * 2 * (SELECTIONS.len() + 1));
             for row in &rows {
                 let throughput = row["throughput"].as_f64().unwrap();
                 let load = row["at_load"].as_f64().unwrap();

@@ -8,7 +8,7 @@ impl PathSelection {
     /// `high-physical`.
     pub const HIGH_PHYSICAL: Row<Self> = Row::new(
         "high-physical",
-        "takes paths away from the fullest physical channel, there from its fullest virtual one.",
+        "takes paths from the fullest physical channel, there its fullest virtual one.",
         Self { select: |task: &SelectionTask<'_>| task.counted(|counters| counters.thin(true)) },
     );
 }

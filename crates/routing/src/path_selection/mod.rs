@@ -1,7 +1,7 @@
 //! Path selection: one path for each pair of routers, of all those that a routing relation offers.
 //!
-//! The selections are those of \[path-selection\] and one of ours, a file each, and a row of
-//! [`PATH_SELECTIONS`]. Whatever they select can't deadlock if the relation can't: they take
+//! The selections are those of \[path-selection\], D-mod-K and one of ours, a file each, and a row
+//! of [`PATH_SELECTIONS`]. Whatever they select can't deadlock if the relation can't: they take
 //! nothing but its ways.
 //!
 //! The counters of the paper's selections count candidate paths by physical routes and virtual
@@ -16,6 +16,7 @@
 
 mod balanced;
 mod bound;
+mod by_destination;
 mod candidates;
 mod counters;
 mod high_physical;
@@ -43,9 +44,10 @@ use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric};
 
 /// The selections that scenarios can name, in the order in which they are offered.
-pub static PATH_SELECTIONS: [Row<PathSelection>; 7] = [
+pub static PATH_SELECTIONS: [Row<PathSelection>; 8] = [
     PathSelection::RANDOM,
     PathSelection::LOW_PORT,
+    PathSelection::BY_DESTINATION,
     PathSelection::TRAFFIC_BALANCING,
     PathSelection::HIGH_PHYSICAL,
     PathSelection::LOW_VIRTUAL,

@@ -108,7 +108,8 @@ fn figure_1_has_the_papers_counters_and_selections() {
         // By b or c, whose ports have these numbers at a and at e.
         match selection.name {
             "random" => {}
-            "low-port" => assert_eq!((first(0, 4), first(4, 0)), (0, 0)),
+            // Router 4 is even, and so is router 0.
+            "low-port" | "by-destination" => assert_eq!((first(0, 4), first(4, 0)), (0, 0)),
             name => assert_eq!((first(0, 4), first(4, 0)), (1, 1), "{name}"),
         }
     }
@@ -324,6 +325,71 @@ fn balanced_comes_nearer_to_the_bound_than_all_others() {
     let own = sums[PATH_SELECTIONS.len() - 1];
     assert!(sums[..PATH_SELECTIONS.len() - 1].iter().all(|&other| own < other));
     assert_eq!(own, bounds, "the bound is reached on each of these");
+}
+
+#[test]
+fn by_destination_spreads_over_a_fat_tree_as_d_mod_k_does() {
+    for (arity, levels) in [(3, 2), (3, 3), (2, 4)] {
+        let tree = Tree { arity, levels, terminals: 1 };
+        let fabric = tree.cabling().unwrap().fabric().unwrap();
+        let relation = relation(&fabric, RelationRule::MINIMAL, 1);
+        let select = PathSelection::BY_DESTINATION;
+        let paths = select.paths(&fabric, &relation, SelectionParameters::default()).unwrap();
+        let ends = fabric.ends();
+        let path = |source, destination| {
+            places(&fabric, source, paths.paths(source, destination).next().unwrap())
+        };
+        for &source in &ends {
+            // Each channel up from a leaf is for as many destinations, the leaf itself counted in.
+            let mut above = vec![0; fabric.outputs(source).len()];
+            for (place, &destination) in ends.iter().enumerate() {
+                let port = place % arity as usize;
+                if destination != source {
+                    let first = path(source, destination)[0].0;
+                    assert_eq!((first - fabric.outputs(source).start) as usize, port);
+                }
+                above[port] += 1;
+            }
+            assert!(above.iter().all(|&count| count == ends.len() / arity as usize), "{above:?}");
+        }
+        // No channel carries two pairs of a shift, in which all destinations are as far on.
+        for shift in 1..ends.len() {
+            let mut used = vec![false; fabric.channel_slots() as usize];
+            for (place, &source) in ends.iter().enumerate() {
+                for (channel, _) in path(source, ends[(place + shift) % ends.len()]) {
+                    assert!(!used[channel as usize], "{arity} {levels} {shift}");
+                    used[channel as usize] = true;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn by_destination_takes_every_candidate_and_virtual_channel_in_turn() {
+    // From a leaf to those that are not below the same routers: 3 times 3 routes up and down.
+    let tree = Tree { arity: 3, levels: 3, terminals: 1 };
+    let fabric = tree.cabling().unwrap().fabric().unwrap();
+    let select = PathSelection::BY_DESTINATION;
+    let ends = fabric.ends();
+    let of = |relation: &Relation, destination| {
+        let paths = select.paths(&fabric, relation, SelectionParameters::default()).unwrap();
+        places(&fabric, 0, paths.paths(0, destination).next().unwrap())
+    };
+    let one = relation(&fabric, RelationRule::MINIMAL, 1);
+    for (place, &destination) in ends.iter().enumerate().skip(3) {
+        let all = all_paths(&fabric, &one, 0, destination);
+        assert_eq!(all.len(), 9);
+        // In order of the first channel, then the second: the first is the lowest digit.
+        assert_eq!(of(&one, destination), all[place % 3 * 3 + place / 3 % 3]);
+    }
+    // With two virtual channels there are 16 choices along four hops. The places from 3 to 8 have
+    // those of numbers 5, 7, 8, 10, 12 and 14, with the first hop as the highest bit.
+    let two = relation(&fabric, RelationRule::MINIMAL, 2);
+    for hop in 0..4 {
+        let vcs = ends.iter().skip(3).map(|&destination| of(&two, destination)[hop].1);
+        assert_eq!(vcs.filter(|&vc| vc == 1).count(), [4, 4, 3, 2][hop]);
+    }
 }
 
 #[test]

@@ -161,9 +161,14 @@ pub enum NoRelation {
     /// The algorithm of the escape has no table.
     #[error("the escape has no table: {0}")]
     Table(NoTable),
-    /// The rule is for meshes, and the fabric is none, for this reason.
-    #[error("the rule is for meshes, and this fabric {0}")]
-    NoMesh(&'static str),
+    /// The rule is for meshes, and the fabric is none.
+    #[error("{rule} is for meshes, and this fabric has {has}")]
+    NoMesh {
+        /// The rule's name.
+        rule: &'static str,
+        /// What sets the fabric apart from a mesh.
+        has: &'static str,
+    },
     /// The rule allows no path from the router of the first name to that of the second.
     #[error("the rule allows no path from {0} to {1}")]
     NoPath(String, String),

@@ -21,7 +21,7 @@ use flitlab_fabric::{Channel, Fabric};
 impl RelationRule {
     /// `negative-first`.
     pub const NEGATIVE_FIRST: Row<Self> = Row::new(
-        "negative-first",
+        NAME,
         "on meshes, all shortest paths with the hops in negative directions first.",
         Self {
             avoids_deadlock: true,
@@ -33,10 +33,13 @@ impl RelationRule {
     );
 }
 
+const NAME: &str = "negative-first";
+
 fn make(fabric: &Fabric, parameters: &RelationParameters) -> Result<Relation, NoRelation> {
-    let grid = fabric.grid().ok_or(NoRelation::NoMesh("has no coordinates"))?;
+    let no_mesh = |has| NoRelation::NoMesh { rule: NAME, has };
+    let grid = fabric.grid().ok_or(no_mesh("no coordinates"))?;
     if (0..grid.dimensions()).any(|dimension| grid.closed(dimension)) {
-        return Err(NoRelation::NoMesh("has rings"));
+        return Err(no_mesh("rings"));
     }
     // Without rings a hop changes the router's number in the direction of its coordinate.
     let positive = |channel: Channel| fabric.target(channel) > Some(fabric.source(channel));

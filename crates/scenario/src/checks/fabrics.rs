@@ -119,7 +119,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
             format!("give a number from 0 to {}, or leave `root` out", routers - 1)
         }
-        RoutingError::NoRelation(NoRelation::NoMesh(_)) => {
+        RoutingError::NoRelation(NoRelation::NoMesh { .. }) => {
             "`open` in [topology.torus] makes dimensions open, as those of a mesh; up-down and most other rules are for \
              any fabric"
                 .into()

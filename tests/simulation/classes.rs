@@ -73,13 +73,12 @@ fn the_engines_agree_flit_by_flit_on_classes_of_traffic() {
     }
 }
 
-/// A ring of four nodes beside another one, on which messages of each kind go from node 0 to node 4
-/// and back, two hops each.
+/// Four rings of four nodes in either dimension.
 fn network() -> Fabric {
     Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap()
 }
 
-/// The messages of a class: data, a read, a put.
+/// The messages of a class from node 0 to node 5, two hops away: data, a read, a put.
 fn messages(class: u8) -> Vec<Message> {
     let kinds = [MessageKind::Data, MessageKind::Read { request: 8 }, MessageKind::Put];
     let message = |(number, kind): (u64, _)| Message {
@@ -149,7 +148,7 @@ fn all_packets_of_a_class_may_be_adaptive_or_deterministic() {
     }
 }
 
-/// Links are used by the response channel alone, so what goes there must not be taken for requests.
+/// Without messages that are answered, all virtual channels would be those of data.
 #[test]
 fn links_shared_flit_by_flit_are_divided_if_a_class_is_on_the_response_channel() {
     let fabric = network();

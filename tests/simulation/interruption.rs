@@ -5,7 +5,8 @@ use std::sync::Arc;
 use flitlab::{
     engine::{
         Acknowledgements, ChannelReport, Counters, Digest, Engine, FlitSharing, Interruption,
-        InterruptionReport, LinkErrors, Log, Parameters, Resend, Retry, Switching,
+        InterruptionReport, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry,
+        Switching, TrafficClass,
     },
     routing::{
         ForwardingTable, Routes,
@@ -66,6 +67,7 @@ fn run(
     assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
     assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
     assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    assert!(engine.is_over(0) && engine.is_over(1));
     let counters = engine.counters();
     assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
     let report = engine.interruption().unwrap();
@@ -97,6 +99,7 @@ fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> R
     assert!(!engine.run_until(Picoseconds::NEVER), "everything ends");
     assert!(engine.find_deadlock().is_none() && engine.credits_are_conserved());
     assert_eq!((engine.packets_under_way(), engine.messages_under_way()), (0, 0));
+    assert!(engine.is_over(0) && engine.is_over(1));
     let counters = engine.counters();
     assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
     let mut log = std::mem::take(engine.observer());
@@ -141,6 +144,9 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
         scenario.messages.push(Message { time: Picoseconds(time), ..message });
     }
     let table = nue(&left, vcs);
+    if seed % 3 == 1 {
+        part_by_class(&mut scenario, &table);
+    }
     let interruption = Interruption::new(
         &scenario.fabric,
         &left,
@@ -154,6 +160,20 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
         routes: Routes::Forwarding(Arc::new(table)),
     };
     Some((scenario, failure, interruption))
+}
+
+/// Gives every second message another set of virtual channels, with either table.
+fn part_by_class(scenario: &mut Scenario, later: &ForwardingTable) {
+    let Scenario { routes: Routes::Forwarding(table), parameters, messages, .. } = scenario else {
+        unreachable!("it has a table")
+    };
+    let width = table.vc_count().max(later.vc_count());
+    if 2 * width <= MAX_VIRTUAL_CHANNELS {
+        let sets = [0, 1].map(|service| TrafficClass { service, ..TrafficClass::default() });
+        parameters.classes = sets.into();
+        parameters.virtual_channels = parameters.virtual_channels.max(2 * width);
+        messages.iter_mut().zip([0, 1].into_iter().cycle()).for_each(|it| it.0.class = it.1);
+    }
 }
 
 /// When the first packet of a terminal is granted the cable, and when its last flit is across.

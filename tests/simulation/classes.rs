@@ -203,8 +203,7 @@ fn a_class_that_asks_for_what_the_routing_cannot_do_is_refused() {
     let (adaptive, on_0) = (on_channels(2, 1), on_channels(0, 1));
     let second_set = TrafficClass { service: 1, ..USUAL };
     let cases = [
-        (&order, ADAPTIVE, "class 0 has Adaptive packets, and routing is not adaptive"),
-        (&table, DETERMINISTIC, "class 0 has Deterministic packets, and routing is not adaptive"),
+        (&order, ADAPTIVE, "class 0 has adaptive packets, and routing is not adaptive"),
         (&table, ON_RESPONSE, "class 0 has data on the response channel, and the routing has none"),
         (&order, second_set, "class 0 has service 1, and the routing has one set"),
         (&adaptive, second_set, "class 0 has service 1, and the routing has one set"),

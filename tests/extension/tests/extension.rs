@@ -192,6 +192,19 @@ fn a_workload() -> Test {
     let (own, one_hop) =
         (time("[pass]\nmessage = '8 B'\n")?, time(&format!("[exchange]\n{pairs}"))?);
     assert!(own > one_hop && own < one_hop * 2, "{own} {one_hop}");
+    // Beside a load it is one of several workloads, and begins later.
+    let pass = "[workloads.own]\nstart = '5 us'\n[workloads.own.pass]\nmessage = '8 B'\n";
+    let load = "[workloads.load.traffic]\npattern = 'uniform'\nload = 0.1\n";
+    let both = document(&format!("{TORUS}{pass}{load}"))?;
+    let (scenario, resolved) = Scenario::read_resolved(&both)?;
+    assert!(resolved.starts_with("# workloads.own.pass is not built in"));
+    let found = Simulation::new(&scenario)?.run(&mut |_| {}).found;
+    let rows = found.workloads.iter().map(|row| (row.name.as_str(), row.kind.as_str()));
+    assert_eq!(rows.collect::<Vec<_>>(), [("own", "pass"), ("load", "traffic")]);
+    let beside = found.workloads[0].measured.completion_time.ok_or("it has ended")?;
+    assert!(beside >= own && beside < own * 2, "{beside} {own}");
+    let some = pass.replace("[workloads.own.pass]", "nodes = [0, 1]\n[workloads.own.pass]");
+    assert!(refused(&format!("{TORUS}{some}{load}"))?.contains("which nodes take part"));
     Ok(())
 }
 

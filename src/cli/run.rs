@@ -153,7 +153,7 @@ impl Run {
         digests.map_or(Ok(()), |digests| digests.finish())?;
 
         let Outcome { found, deadlock, logged, work } = outcome;
-        self.write_log(&logged)?;
+        self.write_log(&logged, &simulation)?;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
@@ -230,13 +230,16 @@ impl Run {
         })
     }
 
-    fn write_log(&self, logged: &Logged) -> Result<(), Failure> {
+    fn write_log(&self, logged: &Logged, simulation: &Simulation) -> Result<(), Failure> {
+        let several = simulation.scenario().workload.are_several();
+        let shares = simulation.shares().filter(|_| several);
+        let names: Vec<String> = shares.map(|share| share.member().name.clone()).collect();
         if let Some(path) = &self.log_packets {
-            write_packets(path, &logged.packets, &[])?;
+            write_packets(path, &logged.packets, &names)?;
             say_left_out(path, logged.packets.len(), logged.packets_left_out);
         }
         if let Some(path) = &self.log_messages {
-            write_messages(path, &logged.messages, &[])?;
+            write_messages(path, &logged.messages, &names)?;
             say_left_out(path, logged.messages.len(), logged.messages_left_out);
         }
         Ok(())

@@ -217,6 +217,10 @@ fn a_load_beside_collective_operations_is_measured_while_they_go_on() {
         // As many packets count as came then; the log has those before as well.
         let packets = place.read(&log);
         let column = packets.lines().next().unwrap().split(',').position(|it| it == "delivered_ns");
+        // Each row begins with the name of its workload.
+        for name in ["workload,", "collective,", "traffic,"] {
+            assert!(packets.lines().any(|line| line.starts_with(name)), "{name}");
+        }
         let times = packets.lines().skip(1).map(|line| {
             line.split(',').nth(column.unwrap()).unwrap().parse::<f64>().unwrap() / 1e3
         });

@@ -407,7 +407,7 @@ fn routings_and_topologies_are_called_by_name_with_the_keys_that_tell_them_apart
         ),
         ["outflank", "outflank virtual_channels.escape=1 steps=3"]
     );
-    // The same one, written in two ways: only the whole texts differ.
+    // Two routings that differ in nothing but how they are written: only the whole texts differ.
     let twice = ["{ adaptive = {} }", "{ adaptive = { } }"];
     assert_eq!(routings(&twice.join(", ")), twice);
 

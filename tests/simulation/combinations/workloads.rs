@@ -101,16 +101,21 @@ fn collectives(all: &mut Vec<Piece>) {
 fn several(all: &mut Vec<Piece>) {
     let others = [
         "workloads.other = { traffic = { pattern = \"uniform\", load = 0.1 } }",
-        "workloads.other = { start = \"2 us\", traffic = { pattern = \"bit-complement\", load = 0.2 } }",
         "workloads.other = { nodes = [0, 1, 3, 4], exchange = { pattern = \"all-to-all\", message = \"300 B\" } }",
         "workloads.other = { exchange = { pattern = \"all-to-all\", message = \"40 B\", between_steps = \"barrier\" } }",
         "workloads.other = { start = \"1 us\", remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
         "workloads.other = { remote_memory = { operation = \"add\", pattern = \"all-to-all\", operations = 3 } }",
         "workloads.other = { application = { schedule = { all-to-all = { ranks = 6, bytes = \"600 B\" } } } }",
+    ];
+    all.extend(each("beside", &others));
+    // Loads alone all begin at once.
+    let later = [
+        "workloads.other = { start = \"2 us\", traffic = { pattern = \"bit-complement\", load = 0.2 } }",
         "workloads.own.start = \"700 ns\"\n\
          workloads.other = { traffic = { pattern = \"uniform\", load = 0.1, read = {} } }",
     ];
-    all.extend(each("beside", &others));
+    let ending = ["exchange", "remote_memory", "collective", "application"];
+    all.extend(each("beside", &later).map(|piece| piece.among(&ending)));
     let on_tori = [
         "workloads.other = { collective = { operation = \"all-reduce\", message = \"100 B\", rounds = 3 } }",
         "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }",

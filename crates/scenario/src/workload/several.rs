@@ -189,6 +189,13 @@ impl Workloads {
                 let help = "leave out `network`, or simulate the application alone";
                 checks.refuse(&[&format!("{}.{}", member.path, member.kind)], message, help);
             }
+            if member.start > Picoseconds::ZERO && !self.is_finite() {
+                let message =
+                    "loads alone are measured once all is steady, so none may begin later";
+                let help =
+                    "leave `start` out; beside a workload that ends loads may begin at any time";
+                checks.refuse(&[&format!("{}.start", member.path)], message, help);
+            }
             check_class(member, checks, checked);
         }
     }

@@ -224,17 +224,6 @@ impl OpenLoad {
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
-
-    /// Splits the load into one for each range of terminals. The ranges follow each other from the
-    /// first terminal on.
-    pub(super) fn parts(mut self, terminals: &[Range<u32>]) -> impl Iterator<Item = Self> {
-        let mut all = std::mem::take(&mut self.terminals).into_iter();
-        terminals.iter().map(move |range| Self {
-            terminals: all.by_ref().take(range.len()).collect(),
-            first_terminal: range.start,
-            ..self.clone()
-        })
-    }
 }
 
 impl Workload for OpenLoad {
@@ -302,8 +291,13 @@ impl Workload for OpenLoad {
         true
     }
 
-    fn split(self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
-        boxed(self.parts(terminals))
+    fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
+        let mut all = std::mem::take(&mut self.terminals).into_iter();
+        boxed(terminals.iter().map(|range| Self {
+            terminals: all.by_ref().take(range.len()).collect(),
+            first_terminal: range.start,
+            ..(*self).clone()
+        }))
     }
 
     /// Bytes on the heap.

@@ -11,11 +11,11 @@ mod plan;
 mod points;
 mod rows;
 mod saturation;
+mod several;
 mod simulation;
 pub mod slurm;
 mod store;
 mod warnings;
-mod workload_rows;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use grid::{forget, low_loads_first, run_grid, run_share};

@@ -23,7 +23,7 @@ use flitlab_base::narrow::rounded_down;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter,
-    Logged, Offered, Outgrown, Progress, Snapshot, Span, Stream, Watch, ZeroLoad, end_of, forecast,
+    Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, ZeroLoad, forecast,
     looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
@@ -194,40 +194,6 @@ impl Simulation {
         (!self.scenario.workload.are_several()).then(|| Share::new(self, 0))
     }
 
-    /// The rates of all loads together; `None` if there is none.
-    pub fn load(&self) -> Option<LoadRates> {
-        if let Some(only) = self.only() {
-            return only.load();
-        }
-        let senders = self.senders().len() as f64;
-        let loads = self.shares().filter_map(|share| {
-            let part = share.senders().len() as f64 / senders;
-            Some((share.load()?, part))
-        });
-        loads.fold(None, |all, (load, part)| {
-            let none = LoadRates {
-                fraction: 0.0,
-                payload: 0.0,
-                flits: 0.0,
-                messages: 0.0,
-                random: false,
-                highest_fraction: f64::INFINITY,
-                cycle: Picoseconds::ZERO,
-            };
-            let all = all.unwrap_or(none);
-            Some(LoadRates {
-                cycle: all.cycle.max(load.cycle),
-                // Loads of which each has a share of the whole are not raised together.
-                highest_fraction: f64::INFINITY,
-                fraction: all.fraction + load.fraction * part,
-                payload: all.payload + load.payload * part,
-                flits: all.flits + load.flits * part,
-                messages: all.messages + load.messages * part,
-                random: all.random | load.random,
-            })
-        })
-    }
-
     /// The terminals that send something, ascending.
     pub fn senders(&self) -> Vec<u32> {
         let mut senders = self.bound[0].senders.clone();
@@ -237,18 +203,6 @@ impl Simulation {
         senders.sort_unstable();
         senders.dedup();
         senders
-    }
-
-    /// The workloads as streams of messages, which are weighted by what they offer where all are
-    /// loads.
-    fn streams(&self) -> Vec<Stream<'_>> {
-        let whole = self.load().filter(|_| !self.scenario.workload.is_finite());
-        let streams = self.shares().map(|share| {
-            let (own, (bytes, access)) = (share.load(), share.member().message);
-            let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
-            Stream { pattern: share.pattern(), senders: share.senders(), bytes, access, weight }
-        });
-        streams.collect()
     }
 
     /// Returns the forecast, which needs no simulation; looks at all pairs at the first call.
@@ -611,26 +565,6 @@ impl Simulation {
             found = unfinished(Status::Stuck, time, vec![warning]);
         }
         outcome(found, None)
-    }
-
-    /// Returns the stretch of time that is measured where loads go on beside what comes to an end:
-    /// from its beginning until its end, which is known when all has been simulated once before.
-    /// `None` also if it does not come to its end.
-    ///
-    /// # Errors
-    /// If the end can't be waited for.
-    fn span(&self, watch: &mut Watch<'_>) -> Result<Option<Span>, Outgrown> {
-        if self.only().is_some() || self.load().is_none() {
-            return Ok(None);
-        }
-        let finite = || self.shares().filter(|share| share.member().is_finite);
-        let workload = self.workload();
-        let messages = workload.messages();
-        let mut engine = self.engine_without_logs(workload, None);
-        let classes: Vec<u8> = finite().map(Share::class).collect();
-        let end = end_of(&mut engine, &classes, messages, watch.progress)?;
-        let start = finite().map(Share::begins).min();
-        Ok(start.zip(end))
     }
 
     /// Adds what the workloads say when nothing is left to happen.

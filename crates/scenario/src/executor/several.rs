@@ -1,14 +1,82 @@
-//! Rows of a point's workloads, where it has several.
+//! A point of several workloads: its loads together, the stretch of time that is measured, and a row
+//! for each workload.
 
 use super::Simulation;
 use super::rows::{whole, with_latencies};
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
-use flitlab_engine::measure::{ClassSummary, Collector, Span};
+use flitlab_engine::measure::{ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of};
 use flitlab_report::{Explained, PointResult, PointRow, Status, WorkloadRow};
+use flitlab_workload::traffic::LoadRates;
 
 impl Simulation {
+    /// The rates of all loads together; `None` if there is none.
+    pub fn load(&self) -> Option<LoadRates> {
+        if let Some(only) = self.only() {
+            return only.load();
+        }
+        let senders = self.senders().len() as f64;
+        let loads = self.shares().filter_map(|share| {
+            let part = share.senders().len() as f64 / senders;
+            Some((share.load()?, part))
+        });
+        loads.fold(None, |all, (load, part)| {
+            let none = LoadRates {
+                fraction: 0.0,
+                payload: 0.0,
+                flits: 0.0,
+                messages: 0.0,
+                random: false,
+                highest_fraction: f64::INFINITY,
+                cycle: Picoseconds::ZERO,
+            };
+            let all = all.unwrap_or(none);
+            Some(LoadRates {
+                cycle: all.cycle.max(load.cycle),
+                // Loads of which each has a share of the whole are not raised together.
+                highest_fraction: f64::INFINITY,
+                fraction: all.fraction + load.fraction * part,
+                payload: all.payload + load.payload * part,
+                flits: all.flits + load.flits * part,
+                messages: all.messages + load.messages * part,
+                random: all.random | load.random,
+            })
+        })
+    }
+
+    /// The workloads as streams of messages, which are weighted by what they offer where all are
+    /// loads.
+    pub(super) fn streams(&self) -> Vec<Stream<'_>> {
+        let whole = self.load().filter(|_| !self.scenario().workload.is_finite());
+        let streams = self.shares().map(|share| {
+            let (own, (bytes, access)) = (share.load(), share.member().message);
+            let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
+            Stream { pattern: share.pattern(), senders: share.senders(), bytes, access, weight }
+        });
+        streams.collect()
+    }
+
+    /// Returns the stretch of time that is measured where loads go on beside what comes to an end:
+    /// from its beginning until its end, which is known when all has been simulated once before.
+    /// `None` also if it does not come to its end.
+    ///
+    /// # Errors
+    /// If the end can't be waited for.
+    pub(super) fn span(&self, watch: &mut Watch<'_>) -> Result<Option<Span>, Outgrown> {
+        if self.only().is_some() || self.load().is_none() {
+            return Ok(None);
+        }
+        let finite = || self.shares().filter(|share| share.member().is_finite);
+        let workload = self.workload();
+        let messages = workload.messages();
+        let mut engine = self.engine_without_logs(workload, None);
+        let classes: Vec<u8> = finite().map(Share::class).collect();
+        let end = end_of(&mut engine, &classes, messages, watch.progress)?;
+        let start = finite().map(Share::begins).min();
+        Ok(start.zip(end))
+    }
+
     /// Rows of all workloads, which are loads that were measured for so long, in this state.
     pub(super) fn rows_of_loads(
         &self,

@@ -4,14 +4,18 @@
 use crate::by_class::ByClass;
 use crate::frame::tick::Tick;
 use crate::host::source::{Adapter, Injection, SourceQueue};
-use crate::network::port_block::{BLOCK_PORTS, PortBlock};
-use crate::network::ports::{PacketQueue, RouterLayout};
+use crate::network::port::{Input, Output};
+use crate::network::ports::RouterLayout;
 use crate::network::vc_map::VcMap;
 use crate::next_hop::demands;
 use crate::router::flit::FlitRouters;
+use crate::router::packet::cell::{Cells, Size};
+use crate::router::packet::choices::Choice;
 use crate::router::packet::credits::Credits;
+use crate::router::packet::inlets::Inlet;
 use crate::router::packet::link::Links;
 use crate::router::statistics::Statistics;
+use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 use flitlab_model::Parameters;
 use flitlab_routing::Routes;
@@ -57,10 +61,22 @@ fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     if has { outputs().unwrap_or(1) } else { 1 }
 }
 
-/// Number of blocks of all routers: each has as many as its outputs or its input ports need.
-fn blocks(fabric: &Fabric, parameters: &Parameters) -> u64 {
-    let most = ports(fabric, parameters).into_iter().map(|(inputs, outputs)| inputs.max(outputs));
-    most.map(|ports| ports.div_ceil(BLOCK_PORTS as u64)).sum()
+/// Bytes of the ports of all routers and of their buffers, with this many virtual channels.
+fn ports_needed(fabric: &Fabric, parameters: &Parameters, vcs: u64, any: bool) -> u64 {
+    let ports = ports(fabric, parameters);
+    if parameters.sharing.is_some() {
+        let bytes = |&(inputs, outputs): &(u64, u64)| {
+            inputs * size_of::<Input>() as u64 + outputs * size_of::<Output>() as u64
+        };
+        return ports.iter().map(bytes).sum();
+    }
+    let size = |&(inputs, outputs): &(u64, u64)| {
+        let shift = vcs.next_power_of_two().trailing_zeros();
+        Size::new(narrow(inputs.max(outputs)), shift)
+    };
+    let most = ports.iter().map(size).max_by_key(|size| size.ports).unwrap_or(Size::new(1, 0));
+    let inlets = ports.len() * most.buffers.next_power_of_two() * size_of::<Inlet>();
+    (Cells::bytes(ports.iter().map(size), most, any) + inlets) as u64
 }
 
 /// Approximate bytes of an engine's arrays before traffic, with those for reads and collective
@@ -82,11 +98,12 @@ pub fn memory_needed(
     let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
     let (inputs, channels) = (links + injections, links + injections + ejections);
     let bytes = |of: usize| of as u64;
-    // The requests for an output, a bit each, of the largest router; twice if there are escapes
-    // too.
+    // The requests for an output, a bit each, of the largest router, and the escapes.
     let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
-    let an_output = words * (1 + u64::from(adaptive)) + Statistics::BYTES_PER_OUTPUT;
+    let escapes = if adaptive { words } else { 0 };
+    let an_output = escapes + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
+    let of_any_size = collective || parameters.errors.is_some();
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
@@ -101,9 +118,9 @@ pub fn memory_needed(
     flits
         + demands::memory_of_sources(routes, fabric)
         + replays
-        + blocks(fabric, parameters) * bytes(size_of::<PortBlock>())
+        + ports_needed(fabric, parameters, vcs, of_any_size)
         + outputs * an_output
-        + inputs * vcs.next_power_of_two() * bytes(size_of::<PacketQueue>())
+        + if adaptive { inputs * vcs.next_power_of_two() * bytes(size_of::<Choice>()) } else { 0 }
         + (links + injections) * vcs * Credits::BYTES_PER_VC
         + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router

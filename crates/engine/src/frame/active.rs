@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::{NEVER, Tick, rebased};
 use flitlab_base::narrow::fitted;
-use flitlab_base::prefetch::prefetch;
 
 /// Number of routers in a block.
 const BLOCK: usize = 64;
@@ -35,16 +34,10 @@ impl Active {
         *block = (*block).min(time);
     }
 
-    /// Prefetches the memory that [`lower`](Self::lower) needs.
-    #[inline(always)]
-    pub(crate) fn prefetch(&self, router: u32) {
-        prefetch(&self.next[router as usize]);
-    }
-
-    /// Sets the time of a router's next event after a visit.
+    /// Forgets the events of a router, which is visited now: the visit says when the next ones are.
     #[inline]
-    pub(crate) fn set(&mut self, router: u32, time: Tick) {
-        self.next[router as usize] = time;
+    pub(crate) fn clear(&mut self, router: u32) {
+        self.next[router as usize] = NEVER;
     }
 
     /// A lower bound of the next event of all routers.
@@ -133,7 +126,10 @@ mod tests {
             if due.is_empty() {
                 break;
             }
-            due.iter().for_each(|&router| active.set(router, 100));
+            due.iter().for_each(|&router| {
+                active.clear(router);
+                active.lower(router, 100);
+            });
             active.settle(&due);
             // A visit's effects wake others after the window, in blocks before and behind.
             active.lower(0, 70);
@@ -148,7 +144,7 @@ mod tests {
             due
         };
         assert_eq!(due(&active, 21), [64]);
-        active.set(64, NEVER);
+        active.clear(64);
         active.settle(&[64]);
         assert_eq!((due(&active, 51), active.earliest()), (vec![3], 50));
     }

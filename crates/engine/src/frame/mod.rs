@@ -172,8 +172,10 @@ impl<P: SimulatedPart, O: Observer> ObservedPart<P, O> {
                 }
                 let Some(place) = step.checked_sub(lead) else { continue };
                 let router = due[place];
+                // Others may wake the router from its visit on.
+                part.schedule().active.clear(router);
                 let next = part.visit(router);
-                part.schedule().active.set(router, next);
+                part.schedule().active.lower(router, next);
             }
             part.schedule().active.settle(&due);
             part.deliver();

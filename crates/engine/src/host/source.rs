@@ -9,7 +9,7 @@ use crate::arbitration::first_from;
 use crate::by_class::ByClass;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
-use crate::network::port_block;
+use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::SourceChoices;
 use crate::packet::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
@@ -138,7 +138,7 @@ impl Sources {
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
                 let network = router.first_input + u32::from(router.transit);
-                let &port_block::Input { upstream: room, timing, .. } =
+                let &port::Input { upstream: room, timing, .. } =
                     ports.input(network + own * channels);
                 adapters.push(Adapter {
                     create_at: NO_TIME,

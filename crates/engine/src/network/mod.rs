@@ -8,9 +8,8 @@
 
 pub(crate) mod context;
 pub(crate) mod cut;
-pub(crate) mod port_block;
+pub(crate) mod port;
 pub(crate) mod ports;
-pub(crate) mod size;
 #[cfg(test)]
 pub(crate) mod small;
 pub(crate) mod vc_map;

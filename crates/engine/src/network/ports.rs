@@ -1,66 +1,32 @@
-//! The ports of a part's routers, in flat arrays: outputs, input ports, their buffers, and the
-//! requests of buffers for outputs.
+//! The ports of a part's routers: where their numbers begin, and what never changes of them.
 //!
 //! Numbers are a part's own and count from its first router. A router's outputs are its network
 //! channels in the order of its ports, vacant ones included, then its ejection channels. Its input
 //! ports are those of network channels, then those of injection channels. An input virtual channel
 //! is a buffer of an input port: its number counts by input port, then virtual channel.
 //!
-//! [`Ports`] belongs to a [`Part`](crate::part::Part); a visit borrows one router's share of it.
+//! [`Ports`] belongs to the routers of a [`Part`](crate::part::Part).
 
 use serde::{Deserialize, Serialize};
 
-use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::network::NO_OUTPUT;
 use crate::network::context::NetworkContext;
-use crate::network::port_block::{AWAY, BLOCK_PORTS, Input, NO_PORT, Output, PortBlock};
-use crate::network::size::Any;
-use crate::next_hop::demands;
+use crate::network::port::{AWAY, Input, NO_PORT, Output};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_model::{ChannelKind, Parameters};
 
-/// Where a router's ports and buffers lie in the arrays, and where its next round-robin pass
-/// starts.
+/// Where a router's ports lie in the arrays.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct RouterLayout {
     pub first_output: u32,
     pub first_input: u32,
-    pub first_block: u32,
-    pub blocks: u32,
     pub first_terminal: u32,
     pub outputs: u16,
     pub inputs: u16,
     pub terminals: u16,
     /// Number of input ports fed by network channels.
     pub transit: u16,
-    /// The output at which the next allocation pass starts.
-    pub next_output: u16,
-}
-
-/// A buffer: a chain of packets, some of which may still be under way to it. The first packet asks
-/// for an output once the one before it has left.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[repr(align(32))]
-pub(crate) struct PacketQueue {
-    /// Time at which the head asks; [`NEVER`] if there is none, or if its request has not been
-    /// computed.
-    pub ask: Tick,
-    /// Time at which the last flit of the latest packet that was sent from it has left.
-    pub free_at: Tick,
-    pub head: u32,
-    pub tail: u32,
-    pub flits: u16,
-    /// Room that the head needs behind its output, in flits.
-    pub need: u16,
-    /// The output that it asks for, and its virtual channel there; for a head with a choice those
-    /// of its escape.
-    pub output: u16,
-    /// The ports among which it may choose, a bit each; 0 if it has no choice.
-    pub options: u16,
-    pub out_vc: u8,
-    /// The head's list of hops in a routing relation, looked up once per head.
-    pub hops: u32,
 }
 
 /// The upstream end of a channel that begins in another part: the part, and the place of the
@@ -81,24 +47,15 @@ pub(crate) fn place(input_vc: u32, shift: u32) -> (usize, u8) {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ports {
     pub routers: Vec<RouterLayout>,
-    /// By router: its outputs and input ports.
-    pub blocks: Vec<PortBlock>,
-    /// Number of outputs.
+    /// By number. Routers that grant outputs to whole packets keep these in their cells instead.
+    pub output_ports: Vec<Output>,
+    pub input_ports: Vec<Input>,
+    /// Number of outputs, and the most outputs or input ports that a router has.
     pub outputs: usize,
-    /// By input port, then virtual channel. There may be more places than virtual channels.
-    pub queues: Vec<PacketQueue>,
-    /// By output: the input virtual channels whose heads ask for it now or soon, a bit each.
-    pub requests: Vec<u64>,
-    /// By output: the input virtual channels whose heads may leave by it on an escape channel;
-    /// empty unless routing is adaptive.
-    pub escapes: Vec<u64>,
-    /// By router: input virtual channels that have got a head since its last visit.
-    pub arrived: Vec<u64>,
-    /// The size of the routers.
-    pub size: Any,
-    /// Number of blocks of each router, if all are [`Small`](super::size::Small) and have equally
-    /// many.
-    pub small: Option<u32>,
+    pub most: usize,
+    /// Number of bits by which the input port is shifted in the number of an input virtual channel;
+    /// the lower bits hold the virtual channel.
+    pub shift: u32,
     pub remote_upstreams: Vec<RemoteUpstream>,
     /// By place of credits: the sender's router, and the output there; [`NONE`] for an injection
     /// channel.
@@ -108,77 +65,53 @@ pub(crate) struct Ports {
 impl Ports {
     /// The ports of an idle part.
     pub(crate) fn new(context: &NetworkContext<'_>, part: usize) -> Self {
-        let adaptive = demands::is_adaptive(context.routes);
         let NetworkContext { fabric, network, cut, parameters, .. } = context;
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());
         // A router's reduction unit has two queues at the first input port.
         let queues = vcs + if context.trees.is_empty() { 0 } else { 2 };
         let shift = queues.next_power_of_two().trailing_zeros();
-        let most_inputs = network.first_input.windows(2).map(|pair| pair[1] - pair[0]).max();
-        let words = ((most_inputs.unwrap_or(0) as usize) << shift).div_ceil(64).max(1);
+        let most = |first: &[u32]| first.windows(2).map(|pair| pair[1] - pair[0]).max();
+        let most = most(&network.first_input).max(most(&network.first_output)).unwrap_or(0);
         let first_input = cut.first_input(part);
         let mut ports = Self {
             routers: Vec::with_capacity(routers.len()),
-            blocks: Vec::new(),
+            output_ports: Vec::new(),
+            input_ports: Vec::new(),
             outputs: 0,
-            queues: Vec::new(),
-            requests: Vec::new(),
-            escapes: Vec::new(),
-            arrived: vec![0; routers.len() * words],
-            size: Any { words, shift },
-            small: None,
+            most: most as usize,
+            shift,
             remote_upstreams: Vec::new(),
             senders: Vec::new(),
         };
         let injections = parameters.injection_channels;
-        let (mut terminals, mut inputs_before) = (0, 0);
+        let mut terminals = 0;
         for router in routers.clone() {
             let own = narrow::<u32>(context.terminals_of(router).len());
             let (outputs, inputs) = (network.outputs_of(router), network.inputs_of(router));
-            let blocks = outputs.len().max(inputs.len()).div_ceil(BLOCK_PORTS);
+            let number = narrow::<u32>(ports.routers.len());
             ports.routers.push(RouterLayout {
-                first_output: narrow::<u32>(ports.outputs),
-                first_input: inputs_before,
-                first_block: narrow::<u32>(ports.blocks.len()),
-                blocks: narrow::<u32>(blocks),
+                first_output: narrow::<u32>(ports.output_ports.len()),
+                first_input: narrow::<u32>(ports.input_ports.len()),
                 first_terminal: terminals,
                 outputs: narrow::<u16>(outputs.len()),
                 inputs: narrow::<u16>(inputs.len()),
                 terminals: narrow::<u16>(own),
                 transit: narrow::<u16>(network.transit_inputs[router as usize]),
-                next_output: 0,
             });
-            ports.blocks.resize(ports.blocks.len() + blocks, PortBlock::VACANT);
-            let number = narrow::<u32>(ports.routers.len()) - 1;
-            for (output, channel) in (0..).zip(outputs.clone()) {
-                *ports.output_mut(number, output) =
-                    ports.new_output(context, part, router, channel);
+            for channel in outputs {
+                let port = ports.new_output(context, part, router, channel);
+                ports.output_ports.push(port);
             }
-            debug_assert_eq!(inputs.start - first_input, inputs_before);
-            for (place, input) in inputs.clone().enumerate() {
-                let state = ports.new_input(context, part, router, input);
-                let first = ports.routers[number as usize].first_block as usize;
-                ports.blocks[first + place / BLOCK_PORTS].inputs[place % BLOCK_PORTS] = state;
+            debug_assert_eq!((inputs.start - first_input) as usize, ports.input_ports.len());
+            for input in inputs {
+                let port = ports.new_input(context, part, router, input);
+                ports.input_ports.push(port);
             }
-            inputs_before += narrow::<u32>(inputs.len());
-            ports.outputs += outputs.len();
             terminals += own;
             ports.senders.extend((0..own * injections).map(|_| (number, NONE)));
         }
-        let blocks = ports.routers.first().map_or(0, |router| router.blocks);
-        let alike = ports.routers.iter().all(|router| router.blocks == blocks);
-        ports.small = Some(blocks).filter(|_| alike && words == 1);
-        let empty = PacketQueue {
-            ask: NEVER,
-            head: NONE,
-            tail: NONE,
-            output: NO_OUTPUT,
-            ..PacketQueue::default()
-        };
-        ports.queues = vec![empty; (inputs_before as usize) << shift];
-        ports.requests = vec![0; ports.outputs * words];
-        ports.escapes = if adaptive { ports.requests.clone() } else { Vec::new() };
+        ports.outputs = ports.output_ports.len();
         debug_assert!(fabric.routers() >= routers.end);
         ports
     }
@@ -220,8 +153,7 @@ impl Ports {
             output.room = self.next_room(context);
             debug_assert_eq!(context.room_of_channel(part, channel), output.room);
             self.senders.push((own, port));
-            output.far_input_vc =
-                narrow::<u16>((input - network.first_input[far as usize]) << self.size.shift);
+            output.far_input = narrow::<u16>(input - network.first_input[far as usize]);
             output.far_router = far - cut.first_router(far_part);
             output.far_part = narrow::<u32>(far_part);
         }
@@ -290,108 +222,61 @@ impl Ports {
         self.senders.iter().flat_map(of_channel).collect()
     }
 
-    /// The blocks of a router.
-    #[inline(always)]
-    pub(crate) fn blocks_of(&self, router: &RouterLayout) -> &[PortBlock] {
-        &self.blocks[router.first_block as usize..][..router.blocks as usize]
-    }
-
-    /// A router's output.
-    pub(crate) fn output_mut(&mut self, router: u32, output: u32) -> &mut Output {
-        let first = self.routers[router as usize].first_block as usize;
-        &mut self.blocks[first + output as usize / BLOCK_PORTS].outputs
-            [output as usize % BLOCK_PORTS]
-    }
-
-    /// Makes a router's output swallow what is sent to it.
-    pub(crate) fn fail(&mut self, router: u32, output: u32) -> &Output {
-        let output = self.output_mut(router, output);
-        output.dead = true;
-        output.needs_room = false;
-        (output.hands_on, output.repeats) = (false, false);
-        output
-    }
-
     /// An output of a router.
     #[inline(always)]
     pub(crate) fn output_of(&self, router: &RouterLayout, output: usize) -> &Output {
-        let block = router.first_block as usize + output / BLOCK_PORTS;
-        &self.blocks[block].outputs[output % BLOCK_PORTS]
+        &self.output_ports[router.first_output as usize + output]
     }
 
     /// An input port of a router.
     #[inline(always)]
     pub(crate) fn input_of(&self, router: &RouterLayout, input: usize) -> &Input {
-        let block = router.first_block as usize + input / BLOCK_PORTS;
-        &self.blocks[block].inputs[input % BLOCK_PORTS]
+        &self.input_ports[router.first_input as usize + input]
     }
 
     /// An output by its number in the part.
     pub(crate) fn output(&self, number: u32) -> &Output {
-        let router = self.routers.partition_point(|router| router.first_output <= number) - 1;
-        let router = &self.routers[router];
-        self.output_of(router, (number - router.first_output) as usize)
+        &self.output_ports[number as usize]
     }
 
     /// An input port by its number in the part.
     pub(crate) fn input(&self, number: u32) -> &Input {
-        let router = self.routers.partition_point(|router| router.first_input <= number) - 1;
-        let router = &self.routers[router];
-        self.input_of(router, (number - router.first_input) as usize)
+        &self.input_ports[number as usize]
+    }
+
+    /// Makes a router's output swallow what is sent to it.
+    pub(crate) fn fail(&mut self, router: u32, output: u32) {
+        let number = self.routers[router as usize].first_output + output;
+        self.output_ports[number as usize].fail();
     }
 
     /// The router of an input virtual channel of the part, and its number.
     pub(crate) fn router_of(&self, input_vc: u32) -> (u32, &RouterLayout) {
-        let input = input_vc >> self.size.shift;
+        self.router_of_input(input_vc >> self.shift)
+    }
+
+    /// The router of an input port of the part, and its number.
+    pub(crate) fn router_of_input(&self, input: u32) -> (u32, &RouterLayout) {
         let place = self.routers.partition_point(|router| router.first_input <= input) - 1;
         (narrow::<u32>(place), &self.routers[place])
     }
 
-    /// All outputs of the part, in the order of their numbers.
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Output> {
-        self.routers.iter().flat_map(|router| {
-            let outputs = self.blocks_of(router).iter().flat_map(|block| &block.outputs);
-            outputs.take(router.outputs.into())
-        })
-    }
-
-    /// Makes an output due by `time`.
-    pub(crate) fn lower(&mut self, router: u32, output: u32, time: Tick) {
-        let first = self.routers[router as usize].first_block as usize;
-        let block = &mut self.blocks[first + output as usize / BLOCK_PORTS];
-        let due = &mut block.due[output as usize % BLOCK_PORTS];
-        *due = (*due).min(time);
+    /// The router of an output of the part, and its number.
+    pub(crate) fn router_of_output(&self, output: u32) -> (u32, &RouterLayout) {
+        let place = self.routers.partition_point(|router| router.first_output <= output) - 1;
+        (narrow::<u32>(place), &self.routers[place])
     }
 
     /// The buffer of a router's input virtual channel: its number in the part.
     #[inline]
     pub(crate) fn queue(&self, router: &RouterLayout, input_vc: u32) -> usize {
-        ((router.first_input << self.size.shift) + input_vc) as usize
-    }
-
-    pub(crate) fn rebase(&mut self, by: Tick) {
-        let move_back = |tick: &mut Tick| *tick = rebased(*tick, by);
-        for block in &mut self.blocks {
-            block.due.iter_mut().for_each(move_back);
-            for output in &mut block.outputs {
-                move_back(&mut output.free_at);
-                move_back(&mut output.since);
-            }
-            block.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
-        }
-        for queue in &mut self.queues {
-            move_back(&mut queue.ask);
-            move_back(&mut queue.free_at);
-        }
+        ((router.first_input << self.shift) + input_vc) as usize
     }
 
     pub(crate) fn memory(&self) -> usize {
         size_of_val(&*self.routers)
-            + size_of_val(&*self.blocks)
-            + size_of_val(&*self.queues)
-            + size_of_val(&*self.requests)
-            + size_of_val(&*self.escapes)
-            + size_of_val(&*self.arrived)
+            + size_of_val(&*self.output_ports)
+            + size_of_val(&*self.input_ports)
             + size_of_val(&*self.senders)
     }
 }
@@ -424,8 +309,8 @@ mod tests {
                         assert_eq!(ports.senders[(own.room / vcs) as usize], (number, output));
                         let far = &all[own.far_part as usize];
                         let far_router = &far.routers[own.far_router as usize];
-                        let place = place(own.far_input_vc.into(), far.size.shift).0;
-                        let input = far.input(far_router.first_input + place as u32);
+                        let input =
+                            far.input(far_router.first_input + u32::from(own.far_input));
                         assert_eq!(u32::from(input.port), output);
                         let sender = if input.upstream & AWAY == 0 {
                             (own.far_part, input.upstream)

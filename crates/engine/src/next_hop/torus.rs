@@ -5,7 +5,6 @@ use rand_chacha::ChaCha8Rng;
 use super::answer::{Head, NextHop, OutVc};
 use super::encoded_route::EncodedRoute;
 use crate::network::context::NetworkContext;
-use crate::network::port_block::Input;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::adaptive::Heading;
@@ -224,15 +223,16 @@ pub(super) fn inject(
 }
 
 /// Flits of room beyond its own that a head needs for its escape by an output: `bubble`, unless it
-/// is on the escape channel of the same ring already.
+/// is on the escape channel of the same ring already. `ring_output` continues the ring of the
+/// channel by which it has come.
 #[inline]
 pub(crate) fn escape_bubble(
     bubble: u16,
-    (input, vc): (&Input, u8),
+    (ring_output, vc): (u16, u8),
     (output, escape): (u16, u8),
     in_ring: bool,
 ) -> u16 {
-    let goes_on = vc == escape && input.ring_output == output;
+    let goes_on = vc == escape && ring_output == output;
     if !in_ring || goes_on { 0 } else { bubble }
 }
 

@@ -198,19 +198,6 @@ impl Packets {
         fitted!(self.packets.len(), u32) - 1
     }
 
-    /// Puts a packet at the end of a buffer. Returns whether it is the first one there.
-    #[inline]
-    pub(crate) fn append(&mut self, head: &mut u32, tail: &mut u32, slot: u32) -> bool {
-        self.packets[slot as usize].next = NONE;
-        let last = std::mem::replace(tail, slot);
-        if *head == NONE {
-            *head = slot;
-            return true;
-        }
-        self.packets[last as usize].next = slot;
-        false
-    }
-
     /// Copies a packet, and returns the slot of the copy.
     pub(crate) fn copy(&mut self, slot: u32) -> u32 {
         let copy = self.insert(self.packets[slot as usize], self.origins[slot as usize]);

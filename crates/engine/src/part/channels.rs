@@ -37,9 +37,10 @@ impl<R: Routers> Part<'_, R> {
 
     /// The part's channels to other routers and to terminals, by number.
     pub(crate) fn output_channels(&self) -> impl Iterator<Item = (u32, ChannelKind)> {
-        let live = (0..).zip(self.routers.ports().outputs());
+        let all = 0..fitted!(self.routers.ports().outputs, u32);
+        let all = all.map(|number| (number, self.routers.output(number)));
         let live =
-            live.filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
+            all.filter(|(_, output)| output.kind == ChannelKind::Ejection || output.is_wired());
         live.map(|(number, output)| (number, output.kind))
     }
 
@@ -61,7 +62,7 @@ impl<R: Routers> Part<'_, R> {
         let Self { common, hosts, routers } = self;
         let ports = routers.ports();
         let (free_at, timing) = match (channel as usize).checked_sub(ports.outputs) {
-            None => (routers.output_free_at(channel), ports.output(channel).timing),
+            None => (routers.output_free_at(channel), routers.output(channel).timing),
             Some(injection) => {
                 let channels = common.context.parameters.injection_channels as usize;
                 let adapter = &hosts.sources.adapters[injection / channels];

@@ -121,18 +121,19 @@ impl<R: Routers> AllParts<'_, '_, R> {
             let sum = |place: u32, vc: u8, buffer: Buffer| {
                 routers.room_due(place + u32::from(vc)) + R::flits_held(self, buffer)
             };
-            let mut network = (0..).zip(ports.outputs()).filter(|(_, output)| output.needs_room);
+            let outputs = 0..narrow::<u32>(ports.outputs);
+            let outputs = outputs.map(|number| (number, routers.output(number)));
+            let mut network = outputs.filter(|(_, output)| output.needs_room);
             let inputs = ports.routers.last().map_or(0, |it| it.first_input + u32::from(it.inputs));
-            let mut injections = (0..inputs).filter(|&input| ports.input(input).injects);
+            let mut injections = (0..inputs).filter(|&input| routers.input(input).injects);
             network.all(|(output, state)| {
                 (0..vcs).all(|vc| {
                     let sum = sum(state.room, vc, self.far_end(part, output, vc));
                     sum + routers.flits_kept(output, vc) == parameters.buffer
                 })
             }) && injections.all(|input| {
-                let first = input << ports.size.shift;
-                let holds =
-                    |vc: u8| sum(ports.input(input).upstream, vc, (part, first + u32::from(vc)));
+                let (first, upstream) = (input << ports.shift, routers.input(input).upstream);
+                let holds = |vc: u8| sum(upstream, vc, (part, first + u32::from(vc)));
                 (0..vcs).all(|vc| holds(vc) == parameters.injection_buffer)
             })
         })
@@ -140,11 +141,12 @@ impl<R: Routers> AllParts<'_, '_, R> {
 
     /// The buffer at the far end of a part's output.
     pub(crate) fn far_end(&self, part: usize, output: u32, vc: u8) -> Buffer {
-        let state = self.routers(part).ports().output(output);
+        let state = self.routers(part).output(output);
         let far = state.far_part as usize;
         let ports = self.routers(far).ports();
         let router = &ports.routers[state.far_router as usize];
-        let buffer = ports.queue(router, u32::from(state.far_input_vc) + u32::from(vc));
+        let input_vc = (u32::from(state.far_input) << ports.shift) + u32::from(vc);
+        let buffer = ports.queue(router, input_vc);
         (far, narrow::<u32>(buffer))
     }
 

@@ -40,7 +40,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
                 return None;
             }
             let vc = hosts.sources.injections[number as usize].first_waiting();
-            let shift = self.routers(part).ports().size.shift;
+            let shift = self.routers(part).ports().shift;
             return Some(self.end_of_chain((part, (input << shift) + u32::from(vc))));
         }
         Some(self.end_of_chain(self.input_vc_of(packet, part, input)?))
@@ -62,7 +62,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
                 (part, input - self.context.cut.first_input(part))
             }
         };
-        let first = input << self.routers(part).ports().size.shift;
+        let first = input << self.routers(part).ports().shift;
         let vcs = first..first + narrow::<u32>(self.context.vc_map.count());
         vcs.map(|input_vc| (part, input_vc)).find(|&input_vc| R::waits_in(self, input_vc, id))
     }
@@ -85,7 +85,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
 
     /// The channel upstream of an input virtual channel.
     fn upstream_of(&self, (part, input_vc): Buffer) -> u32 {
-        let (input, _) = place(input_vc, self.routers(part).ports().size.shift);
+        let (input, _) = place(input_vc, self.routers(part).ports().shift);
         self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
     }
 }

@@ -20,6 +20,7 @@ use crate::frame::tick::Tick;
 use crate::host::Hosts;
 use crate::interruption::Interruption;
 use crate::network::context::NetworkContext;
+use crate::network::port::{Input, Output};
 use crate::network::ports::Ports;
 use crate::part::Part;
 use flitlab_base::prefetch::Stage;
@@ -51,6 +52,10 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn new(common: &Common<'_>, ports: Ports, own: &Self::Own) -> Self;
 
     fn ports(&self) -> &Ports;
+
+    /// An output, and an input port, by its number in the part.
+    fn output(&self, number: u32) -> Output;
+    fn input(&self, number: u32) -> Input;
 
     /// Prefetches memory for a visit that comes soon.
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage);

@@ -131,7 +131,7 @@ impl FlitRouterView<'_, '_> {
     /// The output by which a packet in an input virtual channel leaves the router.
     #[inline(never)]
     fn next_output(&self, number: u32, input_vc: u32, slot: u32) -> u16 {
-        let (input, vc) = ports::place(input_vc, self.ports.size.shift);
+        let (input, vc) = ports::place(input_vc, self.ports.shift);
         let input = fitted!(input, u32);
         let router = number + self.common.context.cut.first_router(self.part as usize);
         let head = Head { slot, router, input, vc, came: self.ports.input(input).came() };

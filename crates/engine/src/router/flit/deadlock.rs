@@ -14,7 +14,7 @@ use super::failure::{chain, id_of};
 use super::flit_queue::FlitQueue;
 use super::states::VcState;
 use crate::common::Common;
-use crate::network::port_block::{AWAY, Output};
+use crate::network::port::{AWAY, Output};
 use crate::network::ports::{RouterLayout, place};
 use crate::part::Part;
 use crate::router::deadlock::{HeadRequests, OutputRequest};
@@ -220,7 +220,7 @@ impl FlitRouters {
         let part = port.far_part as usize;
         let far = parts.routers(part);
         let router = &far.ports.routers[port.far_router as usize];
-        let input_vc = far.ports.queue(router, u32::from(port.far_input_vc) + u32::from(vc));
+        let input_vc = far.ports.queue(router, (u32::from(port.far_input) << far.ports.shift) + u32::from(vc));
         far.filled(part, narrow::<u32>(input_vc))
     }
 

@@ -12,7 +12,6 @@ use crate::common::Common;
 use crate::interruption::Interruption;
 use crate::packet::Packets;
 use crate::router::{AllParts, Fail, PacketId, Routers};
-use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
@@ -32,7 +31,7 @@ impl Fail for FlitRouters {
                         let ports = &far.routers.ports;
                         let router = &ports.routers[output.far_router as usize];
                         let input_vc =
-                            narrow::<u32>(ports.queue(router, output.far_input_vc.into()));
+                            (router.first_input + u32::from(output.far_input)) << ports.shift;
                         let on_the_way = (input_vc, interruption.at);
                         far.routers.cut_on_the_way_to(&far.common, on_the_way, &mut cut);
                     }

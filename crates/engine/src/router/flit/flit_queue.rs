@@ -9,8 +9,8 @@ use super::states::VcState;
 use super::time_rings::{TimeRing, Times};
 use crate::frame::tick::Tick;
 use crate::network::NO_OUTPUT;
-use crate::network::port_block;
-use crate::network::port_block::AWAY;
+use crate::network::port;
+use crate::network::port::AWAY;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 
@@ -28,8 +28,8 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     /// The upstream end of the queues of an input port and virtual channel.
-    pub(super) fn new(input_port: &port_block::Input, vc: u32) -> Self {
-        let &port_block::Input { upstream, injects, timing, .. } = input_port;
+    pub(super) fn new(input_port: &port::Input, vc: u32) -> Self {
+        let &port::Input { upstream, injects, timing, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, injects, timing }
     }

@@ -75,6 +75,7 @@ use crate::common::Common;
 use crate::frame::tick::{Tick, rebased};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
+use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
@@ -213,13 +214,12 @@ pub(crate) struct FlitState {
 
 impl FlitRouters {
     /// The routers of an idle part.
-    fn idle(common: &Common<'_>, mut ports: Ports, sharing: FlitSharing) -> Self {
+    fn idle(common: &Common<'_>, ports: Ports, sharing: FlitSharing) -> Self {
         let (context, part) = (&*common.context, common.schedule.part);
         // They have queues and credits of their own.
-        ports.queues = Vec::new();
         let parameters = &context.parameters;
         let vcs = narrow::<u32>(context.vc_map.count());
-        let shift = ports.size.shift;
+        let shift = ports.shift;
         let most_outputs = ports.routers.iter().map(|router| router.outputs).max().unwrap_or(1);
         let outputs = if sharing.virtual_output_queues { most_outputs.into() } else { 1 };
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
@@ -284,6 +284,14 @@ impl Routers for FlitRouters {
     #[inline]
     fn ports(&self) -> &Ports {
         &self.ports
+    }
+
+    fn output(&self, number: u32) -> port::Output {
+        *self.ports.output(number)
+    }
+
+    fn input(&self, number: u32) -> port::Input {
+        *self.ports.input(number)
     }
 
     #[inline]
@@ -403,7 +411,7 @@ impl Routers for FlitRouters {
     }
 
     fn restore(&mut self, (ports, state): Self::Saved) -> bool {
-        let fits = ports.blocks.len() == self.ports.blocks.len()
+        let fits = ports.outputs == self.ports.outputs
             && state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
@@ -427,7 +435,7 @@ impl FlitState {
         let rooms = ports.rooms(context).into_iter();
         let mut vcs: Vec<OutputVc> = rooms.map(|room| OutputVc::new(room, &mut times)).collect();
         let mut outputs = Vec::with_capacity(ports.outputs);
-        for output in ports.outputs() {
+        for output in &ports.output_ports {
             let first = if output.needs_room {
                 output.room
             } else {
@@ -437,7 +445,7 @@ impl FlitState {
             };
             let far = if output.is_wired() && output.far_part as usize == part {
                 let router = &ports.routers[output.far_router as usize];
-                (router.first_input << rules.shift) + u32::from(output.far_input_vc)
+                (router.first_input + u32::from(output.far_input)) << rules.shift
             } else {
                 0
             };

@@ -3,6 +3,7 @@
 use super::FlitRouters;
 use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
+use crate::network::ports::Ports;
 use crate::packet::Packets;
 use flitlab_base::prefetch::{Stage, prefetch};
 
@@ -20,7 +21,9 @@ impl FlitRouters {
         match stage {
             Stage::Far => prefetch(router),
             Stage::Near => {
-                self.ports.blocks_of(router).iter().for_each(prefetch);
+                let Ports { output_ports, input_ports, .. } = &self.ports;
+                output_ports.get(router.first_output as usize).into_iter().for_each(prefetch);
+                input_ports.get(router.first_input as usize).into_iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
                 let active_vcs = state.active_vcs_of(rules, (number, router));

@@ -10,7 +10,7 @@ use super::vc_allocation::VcRequest;
 use crate::arbitration::by_age;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::Output;
+use crate::network::port::Output;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::escape_bubble;
 use crate::set::bits;
@@ -226,7 +226,7 @@ impl FlitRouterView<'_, '_> {
             if !any {
                 let (input, vc) = self.place(queue);
                 let in_ring = self.output_port(usize::from(output)).in_ring;
-                let came = (self.input_port(input), vc);
+                let came = (self.input_port(input).ring_output, vc);
                 let bubble = self.common.context.bubble;
                 let bubble = escape_bubble(bubble, came, (output, escape), in_ring);
                 let need = self.needed(queue, bubble);

@@ -7,7 +7,7 @@ use super::states::VcState;
 use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
 use crate::frame::tick::Tick;
-use crate::network::port_block;
+use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::answer::{Head, NextHop};
 use crate::set::bits;
@@ -207,13 +207,13 @@ impl FlitRouterView<'_, '_> {
 
     /// The constant fields of an output.
     #[inline(always)]
-    pub(super) fn output_port(&self, output: usize) -> &port_block::Output {
+    pub(super) fn output_port(&self, output: usize) -> &port::Output {
         self.ports.output_of(&self.router, output)
     }
 
     /// The constant fields of an input port.
     #[inline(always)]
-    pub(super) fn input_port(&self, input: usize) -> &port_block::Input {
+    pub(super) fn input_port(&self, input: usize) -> &port::Input {
         self.ports.input_of(&self.router, input)
     }
 

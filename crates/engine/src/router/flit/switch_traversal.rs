@@ -10,8 +10,8 @@ use super::{FlitOutput, FlitState};
 use crate::arbitration::{SentFlit, count_flit, counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
-use crate::network::port_block;
-use crate::network::port_block::AWAY;
+use crate::network::port;
+use crate::network::port::AWAY;
 use crate::packet::Delivery;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
@@ -185,7 +185,7 @@ impl FlitRouterView<'_, '_> {
         let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
         self.go_on(output, header, now);
         self.pass_on(output, out_vc, &[arrives], header);
-        let &port_block::Output { far_part, .. } = self.output_port(output);
+        let &port::Output { far_part, .. } = self.output_port(output);
         // A queue that waits for its packet's last flit has to be told of each flit.
         let far = if far_part == self.part && !self.rules.forwards_whole {
             let input_vc = self.output(output).far + u32::from(out_vc);
@@ -200,13 +200,13 @@ impl FlitRouterView<'_, '_> {
     /// Hands over flits to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
-        let &port_block::Output { far_part, far_router, far_input_vc, .. } =
+        let &port::Output { far_part, far_router, far_input, .. } =
             self.output_port(output);
         if far_part == self.part {
             let far = self.output(output).far;
             return self.join(far_router, far + u32::from(out_vc), times, header);
         }
-        let input_vc = u32::from(far_input_vc) + u32::from(out_vc);
+        let input_vc = (u32::from(far_input) << self.ports.shift) + u32::from(out_vc);
         let outgoing = &mut self.outgoing[far_part as usize];
         if header != NONE {
             outgoing.headers.push(self.common.packets.take_away(header));
@@ -267,6 +267,6 @@ impl FlitRouterView<'_, '_> {
 }
 
 /// Whether an output leads out of the network.
-pub(super) fn leaves(port: &port_block::Output) -> bool {
+pub(super) fn leaves(port: &port::Output) -> bool {
     port.kind != ChannelKind::Network || port.dead
 }

@@ -5,22 +5,25 @@
 //! All of them are known ahead, so a visit goes from the earliest of these times to the next. An
 //! attempt that comes too early grants nothing and gives a better time.
 //!
-//! A visit borrows the router as a [`RouterView`] and calls [`run`](RouterView::run).
+//! A part borrows a router as a [`Visit`] and calls [`run`](Visit::run).
 
 use crate::arbitration::{
     BitSpan, PacketRequests, Span, cyclic_span, is_cyclic, next_span, span_count,
 };
 use crate::frame::tick::{NEVER, Tick, time};
-use crate::network::port_block::{BLOCK_PORTS, Input, NOT_STALLED, Output, PortBlock, least};
-use crate::network::ports::PacketQueue;
-use crate::network::size::Size;
+use crate::network::NO_OUTPUT;
+use crate::network::port::AWAY;
+use crate::network::ports::RemoteUpstream;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{self, Routing};
-use crate::packet::Delivery;
+use crate::packet::{Delivery, Packet};
+use crate::router::packet::cell::{
+    Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape,
+};
 use crate::router::packet::choice_by_relation::BY_RELATION;
+use crate::router::packet::choices::Choice;
 use crate::router::packet::credits::Credit;
-use crate::router::packet::outbox::{Returned, Sent};
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use crate::trace::note;
 use flitlab_base::narrow::fitted;
@@ -63,11 +66,10 @@ pub(super) trait Attempt: Copy {
     /// Whether it is for requests for escapes alone.
     const ESCAPES: bool;
 
-    /// Grants an output to an input virtual channel that asks for it, if its head can go. Returns
-    /// whether it can.
-    fn try_request<S: Size, F: Features>(
+    /// Grants an output to a buffer that asks for it, if its head can go. Returns whether it can.
+    fn try_request<S: Shape, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S, F>,
+        view: &mut Visit<'_, '_, S, F>,
         request: (usize, u32),
         now: Tick,
     ) -> bool;
@@ -84,48 +86,54 @@ impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
     const ESCAPES: bool = false;
 
     #[inline(always)]
-    fn try_request<S: Size, F: Features>(
+    fn try_request<S: Shape, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S, F>,
-        (output, input_vc): (usize, u32),
+        view: &mut Visit<'_, '_, S, F>,
+        (output, buffer): (usize, u32),
         now: Tick,
     ) -> bool {
-        let &PacketQueue { ask, options, out_vc, need, flits, .. } =
-            &view.queues[input_vc as usize];
+        let place = S::buffer(buffer as usize);
+        let ask = view.cell.ask[place];
         if ask > now {
             self.blocked.until = self.blocked.until.min(ask);
             return false;
         }
-        if F::COMBINES && view.is_collective(input_vc) {
-            return view.try_grant_copy(output, input_vc, &mut self.blocked, now);
+        if F::COMBINES && view.is_collective(buffer) {
+            return view.try_grant_copy(output, buffer, &mut self.blocked, now);
         }
-        let chooses = F::CHOOSES && options != 0;
+        let options = if F::CHOOSES { view.choice(buffer).options } else { 0 };
+        let chooses = options != 0;
         // By the output of its escape alone it may not go on the adaptive channel.
         if !RELATED && chooses && options >> output & 1 == 0 {
             return false;
         }
         if RELATED && chooses {
-            return view.try_grant_hop(output, input_vc, (self.pass, &mut self.blocked), now);
+            return view.try_grant_hop(output, buffer, (self.pass, &mut self.blocked), now);
         }
-        let out_vc = if chooses { view.context.channels.adaptive } else { out_vc };
-        if let Some(obstacle) = view.obstacle(output, input_vc, (out_vc, need, flits), now) {
+        let out_vc = match (chooses, view.size().shift) {
+            (true, _) => view.context.channels.adaptive,
+            (false, 0) => 0,
+            (false, _) => view.cell.out_vc[place],
+        };
+        let room = (out_vc, view.cell.need[place], view.cell.head[place]);
+        if let Some(obstacle) = view.obstacle(output, buffer, room, now) {
             self.blocked.add(&obstacle);
             return false;
         }
         if chooses {
-            if self.pass == AllocationPass::Preferred && !view.prefers(output, input_vc, now) {
+            if self.pass == AllocationPass::Preferred && !view.prefers(output, buffer, now) {
                 self.blocked.passed_over = true;
                 return false;
             }
-            view.withdraw::<false>(output, input_vc, now);
+            view.withdraw::<false>(output, buffer, now);
             view.note_adaptive_grant(output, now);
         }
-        view.grant(output, input_vc, out_vc, now);
+        view.grant(output, buffer, out_vc, now);
         true
     }
 }
 
-impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
+impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Simulates the router's outputs before `until`, or until its terminals have something to do
     /// that cannot wait. Returns a lower bound of the time of the next grant.
     // Inlined into the visit, whose borrowed state would go through memory otherwise.
@@ -135,7 +143,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         loop {
             let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
             let links_due = if F::RESENDS { *self.links_due() } else { NEVER };
-            let now = least(S::all(self.blocks)).min(decide_at).min(links_due);
+            let now = self.cell.least_due().min(decide_at).min(links_due);
             if now >= until || self.to_hosts.is_urgent() {
                 return now;
             }
@@ -166,16 +174,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         pass: AllocationPass,
         now: Tick,
     ) {
-        let start = u32::from(self.router.next_output);
-        let words = S::all(self.blocks).len().div_ceil(64 / BLOCK_PORTS);
+        let start = u32::from(self.cell.next_output);
+        let words = self.cell.due.as_ref().len().div_ceil(64);
         for step in 0..span_count(words) {
             let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
-            let blocks =
-                S::all(self.blocks)[word * 64 / BLOCK_PORTS..].iter().take(64 / BLOCK_PORTS);
-            let mut due = 0;
-            for (place, block) in blocks.enumerate() {
-                due |= block.due_at(now) << (BLOCK_PORTS * place);
-            }
+            let due = self.cell.due.as_ref()[word * 64..].iter().take(64).enumerate();
+            let due = due.fold(0, |set, (output, &due)| set | u64::from(due == now) << output);
             for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
                 self.try_grant::<RELATED>(output as usize, pass, now);
             }
@@ -185,95 +189,117 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     /// Makes the requests of heads that have come to empty buffers since the last visit.
     #[inline(always)]
     pub(crate) fn take_arrivals(&mut self) {
-        for word in 0..self.size.words() {
-            for bit in bits(std::mem::take(&mut self.arrived[word])) {
-                self.new_head(fitted!(word * 64 + bit, u32));
+        let words = self.size().words;
+        let first = self.number as usize * words;
+        for word in 0..words {
+            for bit in bits(std::mem::take(&mut self.inlets.arrived[first + word])) {
+                let buffer = fitted!(word * 64 + bit, u32);
+                let number = self.inlets.buffer(self.number, buffer);
+                let slot = self.inlets.inlets[number as usize].first;
+                self.cell.head[S::buffer(buffer as usize)] = slot;
+                self.new_head(buffer, slot);
             }
         }
     }
 
     /// Makes the request of a packet that has become the head of a buffer.
     #[inline(always)]
-    pub(crate) fn new_head(&mut self, input_vc: u32) {
-        let queue = &mut self.queues[input_vc as usize];
-        let packet = &self.packets.packets[queue.head as usize];
-        queue.flits = packet.flits;
-        queue.ask = packet.ready.max(queue.free_at);
-        let (route, passed) = (packet.route, packet.note);
-        // The most common case stays in line.
-        if !F::CHOOSES
-            && let Routing::Source(routes) = self.routing
-        {
-            let (output, vc) = routes.next_hop(route, passed);
-            return self.ask(input_vc, output, vc);
+    pub(crate) fn new_head(&mut self, buffer: u32, slot: u32) {
+        let place = S::buffer(buffer as usize);
+        let packet = &self.packets.packets[slot as usize];
+        let ask = packet.ready.max(self.cell.left[place]);
+        self.cell.ask[place] = ask;
+        let (route, passed, flits) = (packet.route, packet.note, packet.flits);
+        if F::CHOOSES {
+            return self.new_head_of_any_kind(buffer);
         }
-        self.new_head_of_any_kind(input_vc);
+        let (output, vc) = match self.routing {
+            Routing::Source(routes) => routes.next_hop(route, passed),
+            routing => {
+                let next = routing.next_hop(self.context, self.packets, self.head(buffer, slot));
+                let NextHop::Output { output, vc, .. } = next else {
+                    unreachable!("no packet has a choice")
+                };
+                (output, vc)
+            }
+        };
+        self.ask(buffer, (output, vc), flits, ask);
+    }
+
+    /// The head of a buffer, as far as its next hop depends on where it is.
+    #[inline(always)]
+    fn head(&self, buffer: u32, slot: u32) -> Head {
+        let (input, vc) = self.place(buffer);
+        let came = (!self.injects(input)).then_some(self.cell.opposite[input]);
+        let input = self.layout.first_input + fitted!(input, u32);
+        Head { slot, router: self.name, input, vc, came }
     }
 
     /// Makes the requests of a head, which may be a bad copy or a packet of a collective operation.
     #[inline(never)]
-    fn new_head_of_any_kind(&mut self, input_vc: u32) {
-        let slot = self.queues[input_vc as usize].head;
-        if F::RESENDS && self.origin(slot).is_bad() && !self.asks_before_it_leaves(input_vc) {
+    fn new_head_of_any_kind(&mut self, buffer: u32) {
+        let slot = self.cell.head[S::buffer(buffer as usize)];
+        if F::RESENDS && self.origin(slot).is_bad() && !self.asks_before_it_leaves(buffer) {
             return;
         }
-        if F::COMBINES && self.is_collective(input_vc) {
-            return self.new_head_collective(input_vc);
+        if F::COMBINES && self.is_collective(buffer) {
+            return self.new_head_collective(buffer);
         }
-        self.request_next_hop(input_vc);
+        self.request_next_hop(buffer);
     }
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
     #[inline(always)]
-    pub(crate) fn request_next_hop(&mut self, input_vc: u32) {
-        let slot = self.queues[input_vc as usize].head;
-        let (input, vc) = self.place(input_vc);
-        let came = self.input(input).came();
-        let input = self.router.first_input + fitted!(input, u32);
-        let head = Head { slot, router: self.name, input, vc, came };
+    pub(crate) fn request_next_hop(&mut self, buffer: u32) {
+        let place = S::buffer(buffer as usize);
+        let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
+        let head = self.head(buffer, slot);
         match self.routing.next_hop(self.context, self.packets, head) {
-            NextHop::Output { output, vc, .. } => self.ask(input_vc, output, vc),
+            NextHop::Output { output, vc, .. } => {
+                self.choice(buffer).options = 0;
+                let flits = self.packets.packets[slot as usize].flits;
+                self.ask(buffer, (output, vc), flits, ask);
+            }
             NextHop::AnyOf { ports, output, escape } => {
-                let queue = self.queue(input_vc);
-                (queue.options, queue.output, queue.out_vc) = (ports, output, escape);
-                self.ask_for_any::<false>(input_vc);
+                *self.choice(buffer) = Choice { options: ports, output, hops: 0 };
+                self.cell.out_vc[place] = escape;
+                self.ask_for_any::<false>(buffer);
             }
-            NextHop::Hops(list) => {
-                let queue = self.queue(input_vc);
-                (queue.options, queue.hops) = (BY_RELATION, list);
-                self.ask_for_any::<true>(input_vc);
+            NextHop::Hops(hops) => {
+                *self.choice(buffer) = Choice { options: BY_RELATION, output: NO_OUTPUT, hops };
+                self.ask_for_any::<true>(buffer);
             }
-            NextHop::Undecided => self.wait_for_decision(input_vc),
+            NextHop::Undecided => self.wait_for_decision(buffer),
         }
     }
 
-    /// Requests one output and a virtual channel there for the head of a buffer.
+    /// Requests one output and a virtual channel there for the head of a buffer, of this many
+    /// flits, from time `ask` on.
     #[inline(always)]
-    fn ask(&mut self, input_vc: u32, output: u16, out_vc: OutVc) {
-        let (input, vc) = self.place(input_vc);
-        let in_ring = self.output(usize::from(output)).in_ring;
-        let out_vc = out_vc.of_packet(vc, in_ring);
-        let ring_output = self.input(input).ring_output;
-        let queue = &mut self.queues[input_vc as usize];
+    fn ask(&mut self, buffer: u32, (output, out_vc): (u16, OutVc), flits: u16, ask: Tick) {
+        let (input, vc) = self.place(buffer);
+        let place = S::buffer(buffer as usize);
+        let in_ring = self.has(output.into(), IN_RING);
         // No branch, since the outcome cannot be predicted.
-        let enters = in_ring & (ring_output != output);
-        queue.need = queue.flits + self.context.bubble * u16::from(enters);
-        (queue.options, queue.output, queue.out_vc) = (0, output, out_vc);
-        let ask = queue.ask;
-        self.add_request(usize::from(output), input_vc, ask);
+        let enters = in_ring & (self.cell.ring_output[input] != output);
+        self.cell.need[place] = flits + self.context.bubble * u16::from(enters);
+        if self.size().shift > 0 {
+            self.cell.out_vc[place] = out_vc.of_packet(vc, in_ring);
+        }
+        self.add_request(output.into(), buffer, ask);
     }
 
     /// Adds a request of a head for an output, from time `ask` on.
     #[inline(always)]
-    pub(crate) fn add_request(&mut self, output: usize, input_vc: u32, ask: Tick) {
-        let word = self.word(output, input_vc);
-        self.requests[word] |= 1 << (input_vc % 64);
-        let state = self.output(output);
+    pub(crate) fn add_request(&mut self, output: usize, buffer: u32, ask: Tick) {
+        let word = self.word(output, buffer);
+        let output = S::port(output);
+        let Cell { requests, stall, since, free_at, due, .. } = &mut *self.cell;
+        requests[word] |= 1 << (buffer % 64);
         // No branch here either.
-        let waits = if state.stall == Stall::OutputBusy as u8 { ask } else { NEVER };
-        state.since = state.since.min(waits);
-        let due = ask.max(state.free_at);
-        self.lower(output, due);
+        let waits = if stall[output] == Stall::OutputBusy as u8 { ask } else { NEVER };
+        since[output] = since[output].min(waits);
+        due[output] = due[output].min(ask.max(free_at[output]));
     }
 
     /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
@@ -285,7 +311,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         pass: AllocationPass,
         now: Tick,
     ) {
-        debug_assert!(self.output(output).free_at <= now);
+        let output = S::port(output);
+        debug_assert!(self.cell.free_at[output] <= now);
         let blocked = Blocked { stall: None, until: NEVER, passed_over: false };
         let mut attempt = PassAttempt::<RELATED> { pass, blocked };
         if self.grant_first(output, &mut attempt, now) {
@@ -300,11 +327,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         if blocked.stall.is_some() {
             *self.latest = (*self.latest).max(self.time(now));
         }
-        let state = self.output(output);
-        (state.stall, state.since) =
+        (self.cell.stall[output], self.cell.since[output]) =
             blocked.stall.map_or((NOT_STALLED, NEVER), |stall| (stall as u8, now));
         debug_assert!(blocked.until > now);
-        *self.due(output) = blocked.until;
+        self.cell.due[output] = blocked.until;
     }
 
     /// Tries the requests for an output in the order of its arbitration, until one is granted.
@@ -316,64 +342,39 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         attempt: &mut A,
         now: Tick,
     ) -> bool {
-        let pointer = u32::from(self.output(output).pointer);
-        if self.size.words() == 1 && is_cyclic(self.context.parameters.arbitration) {
-            let span = Span::new(0, pointer % 64, self.request_sets::<A>()[output]);
-            return self.grant_in_span(output, span, attempt, now);
-        }
-        let granted;
-        (granted, *attempt) = self.grant_in_spans(output, *attempt, now);
-        granted
-    }
-
-    /// Does the work of [`Self::grant_first`] where the requests are more than one span. Returns
-    /// the attempt too, since a reference to it would keep it in memory there.
-    #[inline(never)]
-    fn grant_in_spans<A: Attempt>(
-        &mut self,
-        output: usize,
-        mut attempt: A,
-        now: Tick,
-    ) -> (bool, A) {
-        let pointer = self.output(output).pointer.into();
         let mut step = 0;
-        loop {
-            let requests = PacketRequests {
-                set: &self.request_sets::<A>()[self.words(output)],
-                pointer,
-                first_injected: u32::from(self.router.transit) << self.size.shift(),
-                shift: self.size.shift(),
-                vc_map: &self.context.vc_map,
-                time: self.time(now),
-                output: (self.name, output),
-            };
-            let next = next_span(self.context.parameters.arbitration, &requests, step);
-            let Some((span, behind)) = next else { return (false, attempt) };
-            if self.grant_in_span(output, span, &mut attempt, now) {
-                return (true, attempt);
+        while let Some((span, behind)) = self.next_span::<A>(output, step, now) {
+            for buffer in span {
+                if attempt.try_request(self, (output, buffer), now) {
+                    return true;
+                }
             }
             step = behind;
-        }
-    }
-
-    #[inline(always)]
-    fn grant_in_span<A: Attempt>(
-        &mut self,
-        output: usize,
-        span: Span,
-        attempt: &mut A,
-        now: Tick,
-    ) -> bool {
-        for input_vc in span {
-            if attempt.try_request(self, (output, input_vc), now) {
-                return true;
-            }
         }
         false
     }
 
-    fn request_sets<A: Attempt>(&self) -> &[u64] {
-        if A::ESCAPES { self.escapes } else { self.requests }
+    /// The next span of the requests for an output in the order of its arbitration, and the step
+    /// behind it. The first step is 0.
+    #[inline(always)]
+    fn next_span<A: Attempt>(&self, output: usize, step: u32, now: Tick) -> Option<(Span, u32)> {
+        let pointer = u32::from(self.cell.pointer[S::port(output)]);
+        let words = self.words(output);
+        let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
+        if self.size().words == 1 && is_cyclic(self.context.parameters.arbitration) {
+            let set = requests[S::port(output)];
+            return (step == 0).then(|| (Span::new(0, pointer % 64, set), 1));
+        }
+        let requests = PacketRequests {
+            set: &requests[words],
+            pointer,
+            first_injected: u32::from(self.layout.transit) << self.size().shift,
+            shift: self.size().shift,
+            vc_map: &self.context.vc_map,
+            time: self.time(now),
+            output: (self.name, output),
+        };
+        next_span(self.context.parameters.arbitration, &requests, step)
     }
 
     /// The obstacle that keeps the head of a buffer from a free output now, on a virtual channel
@@ -382,58 +383,46 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     pub(crate) fn obstacle(
         &mut self,
         output: usize,
-        input_vc: u32,
-        room: (u8, u16, u16),
+        buffer: u32,
+        room: (u8, u16, u32),
         now: Tick,
     ) -> Option<Obstacle> {
         let lack = self.lack_of_room(output, room, now);
-        if lack.is_some() {
+        // With one virtual channel a head asks once its port is free.
+        if lack.is_some() || self.size().shift == 0 {
             return lack;
         }
-        let (input, _) = self.place(input_vc);
-        let mut until = self.input(input).free_at;
+        let (input, _) = self.place(buffer);
+        let mut until = self.cell.input_free_at[input];
         if until > now && self.context.parameters.crossbar_speedup > 1 {
             until = self.input_free_at(input, now);
         }
         (until > now).then_some(Obstacle { stall: Stall::InputBusy, until })
     }
 
-    /// The lack of room behind an output on virtual channel `out_vc`, where a packet of this many
-    /// flits needs room for `need`, if there is any.
+    /// The lack of room behind an output on virtual channel `out_vc`, where the packet `slot` needs
+    /// room for `need` flits, if there is any.
     #[inline(always)]
     pub(crate) fn lack_of_room(
         &mut self,
         output: usize,
-        (out_vc, need, flits): (u8, u16, u16),
+        (out_vc, need, slot): (u8, u16, u32),
         now: Tick,
     ) -> Option<Obstacle> {
-        let &mut Output { needs_room, room, .. } = self.output(output);
-        let place = room + u32::from(out_vc);
-        if !needs_room || self.credits.room[place as usize] >= need {
+        let place = self.cell.room[S::port(output)] + u32::from(out_vc);
+        if !self.has(output, NEEDS_ROOM) || self.credits.room[place as usize] >= need {
             return None;
         }
-        self.collect_room(place, need, flits, now)
-    }
-
-    /// The lack of room that is left at the place of a channel's credits after these have been
-    /// collected.
-    #[inline(never)]
-    fn collect_room(&mut self, place: u32, need: u16, flits: u16, now: Tick) -> Option<Obstacle> {
-        if self.credits.have_room(place, need, now) {
-            return None;
-        }
-        let room = self.credits.room[place as usize];
-        let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
-        // The reason changes once there is room for the packet itself.
-        let least = if room < flits { flits } else { need };
-        Some(Obstacle { stall, until: self.credits.foresee(place, least) })
+        let flits = self.packets.packets[slot as usize].flits;
+        self.credits.lack(place, need, flits, now)
     }
 
     /// Time from which an input port can send another packet, besides those that it is sending; at
     /// most `now` if it can already.
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
-        let queues = &self.queues[input << self.size.shift()..(input + 1) << self.size.shift()];
-        let sending = queues.iter().map(|queue| queue.free_at).filter(|&time| time > now);
+        let shift = self.size().shift;
+        let left = &self.cell.left.as_ref()[input << shift..(input + 1) << shift];
+        let sending = left.iter().copied().filter(|&time| time > now);
         if (fitted!(sending.clone().count(), u32)) < self.context.parameters.crossbar_speedup {
             now
         } else {
@@ -443,18 +432,29 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
 
     /// Sends the head of a buffer through a free output, on a virtual channel that has room.
     #[inline(always)]
-    pub(crate) fn grant(&mut self, output: usize, input_vc: u32, out_vc: u8, now: Tick) {
-        let PacketQueue { head: slot, flits, .. } = self.queues[input_vc as usize];
-        let next = self.packet(slot).next;
+    pub(crate) fn grant(&mut self, output: usize, buffer: u32, out_vc: u8, now: Tick) {
+        let place = S::buffer(buffer as usize);
+        let slot = self.cell.head[place];
+        let Packet { next, flits, .. } = *self.packet(slot);
         let had_room = !F::RESENDS || self.origin(slot).move_on();
-        let released = self.send::<false>(output, (input_vc, slot), out_vc, now);
-        let (input, _) = self.place(input_vc);
-        self.input(input).free_at = released;
+        (self.cell.head[place], self.cell.ask[place]) = (next, NEVER);
+        let released = self.send::<false>(output, (buffer, slot), out_vc, now);
+        self.cell.left[place] = released;
+        let (input, _) = self.place(buffer);
+        self.cell.input_free_at[input] = released;
         if had_room {
-            self.release_buffer(input_vc, flits, released, now);
+            self.release_buffer(buffer, flits, released, now);
         }
-        if next != NONE {
-            self.new_head(input_vc);
+        self.go_to_next(buffer, next);
+    }
+
+    /// Lets the packet behind a head that has left a buffer be the head, if there is one.
+    #[inline(always)]
+    pub(crate) fn go_to_next(&mut self, buffer: u32, next: u32) {
+        if next == NONE {
+            self.note_empty(buffer);
+        } else {
+            self.new_head(buffer, next);
         }
     }
 
@@ -464,54 +464,44 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     pub(crate) fn send<const COPY: bool>(
         &mut self,
         output: usize,
-        (input_vc, slot): (u32, u32),
+        (buffer, slot): (u32, u32),
         out_vc: u8,
         now: Tick,
     ) -> Tick {
+        let output = S::port(output);
         self.end_stall(output, now);
-        self.drop_request(output, input_vc);
+        self.drop_request(output, buffer);
         let since = self.waited_for_since(output, now);
-        self.router.next_output = fitted!(output, u16) + 1;
+        self.cell.next_output = fitted!(output, u16) + 1;
         let channel = self.channel(output);
-        let block = S::block(self.blocks, output);
-        let state = &mut block.outputs[output % BLOCK_PORTS];
         let packet = &mut self.packets.packets[slot as usize];
         let flits = packet.flits;
-        if F::TRACES {
-            note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
+        let name = self.first_channel + channel;
+        if self.trace.is_some() {
+            note(self.trace, packet, (self.epoch, now), name);
         }
-        let last = self.context.send(packet, state.timing, now);
-        let released = last + self.context.timing(state.timing).flit;
+        let timing = self.cell.timing[output];
+        let last = self.context.send(packet, timing, now);
+        let released = last + self.context.timing(timing).flit;
         let arrives = packet.tail;
-        let queue = &mut self.queues[input_vc as usize];
-        if COPY {
-            queue.free_at = queue.free_at.max(released);
-        } else {
-            (queue.head, queue.ask, queue.free_at) = (packet.next, NEVER, released);
-        }
-        let time = time(self.epoch, now);
-        self.digest.add(time, self.first_channel + channel, packet.source, packet.sequence);
+        self.digest.add(time(self.epoch, now), name, packet.source, packet.sequence);
         self.counters.grants += 1;
         self.statistics.sent(channel, out_vc, flits);
-        state.pointer = fitted!(input_vc, u16) + 1;
-        state.keep_busy(&mut block.due[output % BLOCK_PORTS], since, released);
-        if state.hands_on {
-            self.credits.room[(state.room + u32::from(out_vc)) as usize] -= flits;
-            self.outbox.sent.push(Sent {
-                slot,
-                part: state.far_part,
-                router: state.far_router,
-                input_vc: u32::from(state.far_input_vc) + u32::from(out_vc),
-            });
+        self.cell.pointer[output] = fitted!(buffer, u16) + 1;
+        self.cell.keep_busy(output, since, released);
+        if self.has(output, HANDS_ON) {
+            let room = self.cell.room[output] + u32::from(out_vc);
+            self.credits.room[room as usize] -= flits;
             if COPY {
                 self.origin(slot).hops += 1;
             } else {
                 self.go_on(output, slot, arrives);
             }
-        } else if F::RESENDS && state.repeats {
+            self.hand_on(output, out_vc, slot);
+        } else if F::RESENDS && self.has(output, REPEATS) {
             self.transmit(output, slot, out_vc, (now, released));
         } else {
-            let vc = if COPY { out_vc } else { self.place(input_vc).1 };
+            let vc = if COPY { out_vc } else { self.place(buffer).1 };
             self.leave(output, slot, vc, arrives);
         }
         released
@@ -522,8 +512,7 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     pub(crate) fn keep_busy(&mut self, output: usize, until: Tick, now: Tick) {
         self.end_stall(output, now);
         let since = self.waited_for_since(output, now);
-        let PortBlock { due, outputs, .. } = S::block(self.blocks, output);
-        outputs[output % BLOCK_PORTS].keep_busy(&mut due[output % BLOCK_PORTS], since, until);
+        self.cell.keep_busy(output, since, until);
     }
 
     /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
@@ -531,21 +520,31 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn release_buffer(
         &mut self,
-        input_vc: u32,
+        buffer: u32,
         flits: u16,
         released: Tick,
         settled: Tick,
     ) {
-        let (input, vc) = self.place(input_vc);
-        let &mut Input { upstream, injects, timing, .. } = self.input(input);
-        let credit = Credit { time: released + self.context.timing(timing).back, flits };
-        if !injects {
-            self.outbox.returned.push(Returned { upstream, vc, credit });
-        } else if self.credits.send(upstream + u32::from(vc), credit, settled) {
-            let channels = self.context.parameters.injection_channels;
-            let own = fitted!(input, u32) - u32::from(self.router.transit);
-            let injection = self.router.first_terminal * channels + own;
-            self.to_hosts.fed.push((injection, credit.time));
+        let (input, vc) = self.place(buffer);
+        let upstream = self.cell.upstream[input];
+        let back = self.context.timing(self.cell.input_timing[input]).back;
+        let credit = Credit { time: released + back, flits };
+        if self.injects(input) {
+            if self.credits.send(upstream + u32::from(vc), credit, settled) {
+                let channels = self.context.parameters.injection_channels;
+                let own = fitted!(input, u32) - u32::from(self.layout.transit);
+                let injection = self.layout.first_terminal * channels + own;
+                self.to_hosts.fed.push((injection, credit.time));
+            }
+        } else if upstream & AWAY == 0 {
+            let place = upstream + u32::from(vc);
+            if self.credits.send(place, credit, self.settled) {
+                self.woken.push((place, credit.time));
+            }
+        } else {
+            let entry = (upstream & !AWAY) as usize;
+            let RemoteUpstream { part, room } = self.remote_upstreams[entry];
+            self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
         }
     }
 
@@ -553,12 +552,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
         let channels = self.context.parameters.ejection_channels;
-        let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
+        let first = u32::from(self.layout.outputs) - u32::from(self.layout.terminals) * channels;
         let mut terminal = NONE;
-        if self.output(output).dead {
+        if self.has(output, DEAD) {
             self.origin(slot).lose();
         } else {
-            terminal = self.router.first_terminal + (fitted!(output, u32) - first) / channels;
+            terminal = self.layout.first_terminal + (fitted!(output, u32) - first) / channels;
         }
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
@@ -570,16 +569,12 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
         match self.routing {
             Routing::Source(routes) => routes.go_on(self.packets, slot),
             Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
-            _ => self.go_on_by_lookup(output, slot, arrives),
-        }
-    }
-
-    /// Sends a packet to the next router if routers look up or choose its hops.
-    #[inline(never)]
-    fn go_on_by_lookup(&mut self, output: usize, slot: u32, arrives: Tick) {
-        self.routing.go_on(self.packets, slot, self.name);
-        if self.is_cut(output, arrives) {
-            self.origin(slot).lose();
+            routing => {
+                routing.go_on(self.packets, slot, self.name);
+                if self.interruption.is_some() && self.is_cut(output, arrives) {
+                    self.origin(slot).lose();
+                }
+            }
         }
     }
 

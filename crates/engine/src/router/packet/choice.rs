@@ -12,18 +12,17 @@
 //! room of the adaptive channel. So one run through each pass is enough.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::{BLOCK_PORTS, NOT_STALLED, Output};
-use crate::network::ports::PacketQueue;
-use crate::network::size::Size;
 use crate::next_hop::escape_bubble;
 use crate::router::packet::allocation::{AllocationPass, Attempt};
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::cell::{IN_RING, NEEDS_ROOM, NOT_STALLED, Shape};
+use crate::router::packet::choices::Choice;
+use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_model::Stall;
 use flitlab_routing::adaptive::{Outputs, drawn_at};
 
-impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
+impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The outputs for which some head has an escape request, a bit each.
     fn escape_ports(&mut self) -> &mut u16 {
         &mut self.adaptive_state.escape_ports[self.number as usize]
@@ -36,15 +35,15 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
 
     /// The set of the router's input virtual channels whose heads are undecided, in words.
     fn undecided(&mut self) -> &mut [u64] {
-        let words = self.size.words();
+        let words = self.size().words;
         let first = self.number as usize * words;
         &mut self.adaptive_state.undecided[first..first + words]
     }
 
     /// Notes that a head has to decide on a detour when it asks.
-    pub(crate) fn wait_for_decision(&mut self, input_vc: u32) {
-        let ask = self.queues[input_vc as usize].ask;
-        self.undecided()[input_vc as usize / 64] |= 1 << (input_vc % 64);
+    pub(crate) fn wait_for_decision(&mut self, buffer: u32) {
+        let ask = self.cell.ask[S::buffer(buffer as usize)];
+        self.undecided()[buffer as usize / 64] |= 1 << (buffer % 64);
         let present = self.decide_at();
         *present = (*present).min(ask);
     }
@@ -52,17 +51,17 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// Lets the undecided heads that ask at this instant decide on detours.
     pub(crate) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
-        for word in 0..self.size.words() {
+        for word in 0..self.size().words {
             for bit in bits(self.undecided()[word]) {
-                let input_vc = fitted!(word * 64 + bit, u32);
-                let PacketQueue { head: slot, ask, .. } = self.queues[input_vc as usize];
+                let place = S::buffer(word * 64 + bit);
+                let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
                 if ask > now {
                     due = due.min(ask);
                     continue;
                 }
-                self.undecided()[word] &= !(1 << (input_vc % 64));
+                self.undecided()[word] &= !(1 << bit);
                 self.decide(slot, now);
-                self.request_next_hop(input_vc);
+                self.request_next_hop(fitted!(place, u32));
             }
         }
         *self.decide_at() = due;
@@ -84,11 +83,10 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
 
     /// Free flits behind an output on the adaptive channel; `None` if it leads to no router.
     fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
-        let &mut Output { needs_room, room, .. } = self.output(output);
-        if !needs_room {
+        if !self.has(output, NEEDS_ROOM) {
             return None;
         }
-        let place = room + u32::from(self.context.channels.adaptive);
+        let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
         self.credits.collect(place, now);
         Some(self.credits.room[place as usize])
     }
@@ -97,12 +95,12 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// each.
     #[inline(always)]
     fn options<const RELATED: bool>(
-        &self,
-        input_vc: u32,
+        &mut self,
+        buffer: u32,
     ) -> impl Iterator<Item = (usize, bool)> + use<'a, 'f, S, F, RELATED> {
-        let PacketQueue { options, output: escape, .. } = self.queues[input_vc as usize];
+        let &mut Choice { options, output: escape, .. } = self.choice(buffer);
         let mut ports = bits(options | 1_u16.unbounded_shl(escape.into()));
-        let mut places = if RELATED { self.ports_of(input_vc) } else { 0..0 };
+        let mut places = if RELATED { self.ports_of(buffer) } else { 0..0 };
         let routing = self.routing;
         std::iter::from_fn(move || {
             if !RELATED {
@@ -115,18 +113,16 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
 
     /// Requests all outputs that the head of a buffer may choose, and those of its escapes.
     #[inline(always)]
-    pub(crate) fn ask_for_any<const RELATED: bool>(&mut self, input_vc: u32) {
-        let (input, _) = self.place(input_vc);
-        let injects = self.input(input).injects;
-        let bubble = self.context.bubble_of(injects);
-        let queue = &mut self.queues[input_vc as usize];
-        queue.need = queue.flits + bubble;
-        let ask = queue.ask;
-        for (output, escapes) in self.options::<RELATED>(input_vc) {
-            self.add_request(output, input_vc, ask);
+    pub(crate) fn ask_for_any<const RELATED: bool>(&mut self, buffer: u32) {
+        let (input, _) = self.place(buffer);
+        let bubble = self.context.bubble_of(self.injects(input));
+        let place = S::buffer(buffer as usize);
+        self.cell.need[place] = self.head_of(buffer).flits + bubble;
+        let ask = self.cell.ask[place];
+        for (output, escapes) in self.options::<RELATED>(buffer) {
+            self.add_request(output, buffer, ask);
             if escapes {
-                let word = self.word(output, input_vc);
-                self.escapes[word] |= 1 << (input_vc % 64);
+                *self.escape_word(output, buffer) |= 1 << (buffer % 64);
                 if !RELATED {
                     *self.escape_ports() |= 1 << output;
                 }
@@ -138,25 +134,23 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn withdraw<const RELATED: bool>(
         &mut self,
         granted: usize,
-        input_vc: u32,
+        buffer: u32,
         now: Tick,
     ) {
-        for (output, escapes) in self.options::<RELATED>(input_vc) {
+        for (output, escapes) in self.options::<RELATED>(buffer) {
             if output != granted {
-                self.withdraw_request(output, input_vc, now);
+                self.withdraw_request(output, buffer, now);
             }
             if RELATED && escapes {
-                let word = self.word(output, input_vc);
-                self.escapes[word] &= !(1 << (input_vc % 64));
+                *self.escape_word(output, buffer) &= !(1 << (buffer % 64));
             }
         }
-        let queue = &mut self.queues[input_vc as usize];
-        queue.options = 0;
+        let choice = self.choice(buffer);
+        choice.options = 0;
         if !RELATED {
-            let escape = usize::from(queue.output);
-            let word = self.word(escape, input_vc);
-            self.escapes[word] &= !(1 << (input_vc % 64));
-            if self.escapes[self.words(escape)].iter().all(|&word| word == 0) {
+            let escape = usize::from(choice.output);
+            *self.escape_word(escape, buffer) &= !(1 << (buffer % 64));
+            if self.escapes()[self.words(escape)].iter().all(|&word| word == 0) {
                 *self.escape_ports() &= !(1 << escape);
             }
         }
@@ -167,12 +161,12 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn grant_choice<const RELATED: bool>(
         &mut self,
         output: usize,
-        input_vc: u32,
+        buffer: u32,
         vc: u8,
         now: Tick,
     ) {
-        self.withdraw::<RELATED>(output, input_vc, now);
-        self.grant(output, input_vc, vc, now);
+        self.withdraw::<RELATED>(output, buffer, now);
+        self.grant(output, buffer, vc, now);
         if RELATED {
             // The room behind the output has become less.
             let room_cache = &mut self.adaptive_state.room_cache;
@@ -190,37 +184,40 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
 
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
-    pub(crate) fn withdraw_request(&mut self, output: usize, input_vc: u32, now: Tick) {
-        self.drop_request(output, input_vc);
+    pub(crate) fn withdraw_request(&mut self, output: usize, buffer: u32, now: Tick) {
+        self.drop_request(output, buffer);
         // The head counts among those that wait until now; from now on the reason may be another.
-        let stall = self.output(output).stall;
+        let place = S::port(output);
+        let stall = self.cell.stall[place];
         if stall == Stall::OutputBusy as u8 {
             self.end_stall(output, now);
-            self.output(output).since = self.waited_for_since(output, now);
+            self.cell.since[place] = self.waited_for_since(output, now);
         } else if stall != NOT_STALLED {
-            *self.due(output) = now;
+            self.cell.due[place] = now;
         }
     }
 
     /// Whether the head of a buffer, which could have this output, prefers no other output that it
     /// could have.
-    pub(crate) fn prefers(&mut self, output: usize, input_vc: u32, now: Tick) -> bool {
-        let PacketQueue { options, head, need, .. } = self.queues[input_vc as usize];
+    pub(crate) fn prefers(&mut self, output: usize, buffer: u32, now: Tick) -> bool {
+        let options = self.choice(buffer).options;
+        let place = S::buffer(buffer as usize);
+        let (head, need) = (self.cell.head[place], self.cell.need[place]);
         if options.is_power_of_two() {
             return true;
         }
         let mut open = 0;
         let mut rooms = [0; u16::BITS as usize];
         for option in bits(options) {
-            let free = self.output(option).free_at <= now;
+            let free = self.cell.free_at[S::port(option)] <= now;
             if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
                 open |= 1 << option;
                 rooms[option] = u32::from(room);
             }
         }
-        let (input, _) = self.place(input_vc);
-        let straight = self.input(input).port.into();
-        let own = self.router.first_output as usize..;
+        let (input, _) = self.place(buffer);
+        let straight = self.cell.port[input].into();
+        let own = self.layout.first_output as usize..;
         let outputs = Outputs {
             open,
             straight,
@@ -237,7 +234,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         if self.routing.is_by_relation() {
             return self.allocate_by_relation(now);
         }
-        let start = u32::from(self.router.next_output);
+        let start = u32::from(self.cell.next_output);
         self.serve_choices::<false>(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
@@ -265,10 +262,8 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     #[inline(always)]
     fn free(&self, now: Tick) -> u16 {
         let mut free = 0;
-        for (place, block) in S::all(self.blocks).iter().take(2).enumerate() {
-            for (number, output) in block.outputs.iter().enumerate() {
-                free |= u16::from(output.free_at <= now) << (BLOCK_PORTS * place + number);
-            }
+        for (output, &free_at) in self.cell.free_at.as_ref().iter().take(16).enumerate() {
+            free |= u16::from(free_at <= now) << output;
         }
         free
     }
@@ -279,32 +274,35 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         let mut attempt = EscapeAttempt::<RELATED> { until: NEVER };
         let granted = self.grant_first(output, &mut attempt, now);
         if !granted {
-            self.lower(output, attempt.until);
+            self.cell.lower(output, attempt.until);
         }
         granted
     }
 
     /// The virtual channel on which the head of a buffer can escape by a free output. If there is
     /// none: the time until which there is none, as far as it is known.
-    fn escape(&mut self, output: usize, input_vc: u32, now: Tick) -> Result<u8, Tick> {
-        let queue = self.queues[input_vc as usize];
-        if queue.ask > now {
-            return Err(queue.ask);
+    fn escape(&mut self, output: usize, buffer: u32, now: Tick) -> Result<u8, Tick> {
+        let place = S::buffer(buffer as usize);
+        let (ask, need) = (self.cell.ask[place], self.cell.need[place]);
+        if ask > now {
+            return Err(ask);
         }
-        for option in bits(queue.options) {
-            if self.room(option, now).is_some_and(|room| room >= queue.need) {
+        let &mut Choice { options, output: port, .. } = self.choice(buffer);
+        for option in bits(options) {
+            if self.room(option, now).is_some_and(|room| room >= need) {
                 // The packet is granted a hop there, or what it waits for there makes the output
                 // due again.
                 return Err(NEVER);
             }
         }
-        let (input, vc) = self.place(input_vc);
-        let (input, state) = (*self.input(input), *self.output(output));
-        let escape = (queue.output, queue.out_vc);
-        let bubble = escape_bubble(self.context.bubble, (&input, vc), escape, state.in_ring);
-        let out_vc = (queue.out_vc, queue.flits + bubble, queue.flits);
-        self.obstacle(output, input_vc, out_vc, now)
-            .map_or(Ok(queue.out_vc), |obstacle| Err(obstacle.until))
+        let (input, vc) = self.place(buffer);
+        let out_vc = self.cell.out_vc[place];
+        let came = (self.cell.ring_output[input], vc);
+        let in_ring = self.has(output, IN_RING);
+        let bubble = escape_bubble(self.context.bubble, came, (port, out_vc), in_ring);
+        let room = (out_vc, self.head_of(buffer).flits + bubble, self.cell.head[place]);
+        self.obstacle(output, buffer, room, now)
+            .map_or(Ok(out_vc), |obstacle| Err(obstacle.until))
     }
 }
 
@@ -319,23 +317,23 @@ impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
     const ESCAPES: bool = true;
 
     #[inline(always)]
-    fn try_request<S: Size, F: Features>(
+    fn try_request<S: Shape, F: Features>(
         &mut self,
-        view: &mut RouterView<'_, '_, S, F>,
-        (output, input_vc): (usize, u32),
+        view: &mut Visit<'_, '_, S, F>,
+        (output, buffer): (usize, u32),
         now: Tick,
     ) -> bool {
         let escape = if RELATED {
-            view.fallback_hop(output, input_vc, now)
+            view.fallback_hop(output, buffer, now)
         } else {
-            view.escape(output, input_vc, now)
+            view.escape(output, buffer, now)
         };
         match escape {
             Ok(vc) => {
                 if RELATED {
-                    view.count_fallback(input_vc);
+                    view.count_fallback(buffer);
                 }
-                view.grant_choice::<RELATED>(output, input_vc, vc, now);
+                view.grant_choice::<RELATED>(output, buffer, vc, now);
                 true
             }
             Err(other) => {

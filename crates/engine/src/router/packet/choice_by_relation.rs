@@ -10,28 +10,27 @@
 use std::ops::Range;
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::Output;
-use crate::network::ports::PacketQueue;
-use crate::network::size::Size;
 use crate::next_hop::RelationTables;
 use crate::router::packet::allocation::{AllocationPass, Blocked};
+use crate::router::packet::cell::Shape;
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::{Features, Visit};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 
-/// In place of a set of ports in [`PacketQueue::options`]: the head has a choice, and the relation
+/// In place of a set of ports in [`Choice::options`](super::choices::Choice): the head has a choice, and the relation
 /// says which.
 pub(crate) const BY_RELATION: u16 = 1;
 
-impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
+impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     pub(crate) fn relation_tables(&self) -> &'a RelationTables<'f> {
         self.routing.relation()
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
-    pub(crate) fn ports_of(&self, input_vc: u32) -> Range<usize> {
-        self.relation_tables().ports(self.queues[input_vc as usize].hops)
+    pub(crate) fn ports_of(&mut self, buffer: u32) -> Range<usize> {
+        let hops = self.choice(buffer).hops;
+        self.relation_tables().ports(hops)
     }
 
     /// The place of the hops by an output, which is among these places.
@@ -43,15 +42,13 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
 
     /// The number of hops in a list grouped by port, and the one that is preferred among equals.
     #[inline]
-    fn first_of(&self, input_vc: u32, ports: Range<usize>) -> (usize, usize) {
+    fn first_of(&self, buffer: u32, ports: Range<usize>) -> (usize, usize) {
         let relation_tables = self.relation_tables();
         let Some(last) = ports.last().map(|place| relation_tables.port(place)) else {
             return (0, 0);
         };
         let hops = usize::from(last.first) + (last.vcs | last.fallback).count_ones() as usize;
-        let head = self.queues[input_vc as usize].head;
-        let drawn = self.packets.packets[head as usize].note;
-        (hops, relation_tables.first(self.name, drawn, hops))
+        (hops, relation_tables.first(self.name, self.head_of(buffer).note, hops))
     }
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
@@ -59,15 +56,15 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     // Not inlined, since it would take registers from allocation on a torus.
     #[inline(never)]
     pub(crate) fn allocate_by_relation(&mut self, now: Tick) {
-        let (outputs, buffers) = (self.router.outputs, self.queues.len());
+        let (outputs, buffers) = (self.layout.outputs, self.size().buffers);
         self.adaptive_state.room_cache.begin(outputs, buffers);
-        let start = self.router.next_output;
+        let start = self.cell.next_output;
         let fallback = self.relation_tables().has_fallbacks();
         let mut due = std::mem::take(&mut self.adaptive_state.due);
         due.clear();
         if fallback {
-            let all = 0..self.router.outputs;
-            due.extend(all.filter(|&output| *self.due(usize::from(output)) <= now));
+            let all = 0..self.layout.outputs;
+            due.extend(all.filter(|&output| self.cell.due[usize::from(output)] <= now));
         }
         let grants = self.counters.grants;
         self.serve_choices::<true>(now);
@@ -77,7 +74,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
             let mut granted =
                 self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
             due.clear();
-            due.extend(0..self.router.outputs);
+            due.extend(0..self.layout.outputs);
             while granted {
                 granted = self.grant_fallbacks(&due, start, now);
             }
@@ -92,8 +89,8 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         let mut granted = false;
         for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
             let requests = self.words(output);
-            let any = self.escapes[requests].iter().any(|&word| word != 0);
-            if any && self.output(output).free_at <= now {
+            let any = self.escapes()[requests].iter().any(|&word| word != 0);
+            if any && self.cell.free_at[output] <= now {
                 granted |= self.grant_escapes::<true>(output, now);
             }
         }
@@ -105,37 +102,39 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn try_grant_hop(
         &mut self,
         output: usize,
-        input_vc: u32,
+        buffer: u32,
         (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
     ) -> bool {
-        let PacketQueue { need, flits, .. } = self.queues[input_vc as usize];
-        let ports = self.ports_of(input_vc);
+        let place = S::buffer(buffer as usize);
+        let (need, slot) = (self.cell.need[place], self.cell.head[place]);
+        let flits = self.head_of(buffer).flits;
+        let ports = self.ports_of(buffer);
         let here = self.place_of(ports.clone(), output);
         let (of_port, needs) = (self.relation_tables().port(here), self.context.needs(need, flits));
         let open = self.output_room(output, now).open_to(&of_port, needs);
         if open == 0 {
             for vc in vcs_in(of_port.vcs) {
                 let need = of_port.need(vc, needs);
-                let obstacle = self.lack_of_room(output, (vc, need, flits), now);
+                let obstacle = self.lack_of_room(output, (vc, need, slot), now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
             return false;
         }
         // There is room on some virtual channel: the lack of room on others does not matter.
         let vc = fitted!(open.trailing_zeros(), u8);
-        if let Some(obstacle) = self.obstacle(output, input_vc, (vc, need, flits), now) {
+        if let Some(obstacle) = self.obstacle(output, buffer, (vc, need, slot), now) {
             blocked.add(&obstacle);
             return false;
         }
-        let first = self.first_of(input_vc, ports.clone());
+        let first = self.first_of(buffer, ports.clone());
         let best = match pass {
             AllocationPass::Preferred => self.best(ports, first, needs, now),
             AllocationPass::Any => self.best(here..here + 1, first, needs, now),
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_choice::<true>(output, input_vc, hop.vc, now);
+                self.grant_choice::<true>(output, buffer, hop.vc, now);
                 true
             }
             _ => {
@@ -158,7 +157,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         let (mut best, mut most, mut turn) = (None, (0, 0), 0);
         for place in ports {
             let of_port = self.relation_tables().port(place);
-            if self.output(usize::from(of_port.port)).free_at > now {
+            if self.cell.free_at[S::port(usize::from(of_port.port))] > now {
                 continue;
             }
             let &mut OutputRoom { room: rooms, all, .. } =
@@ -181,7 +180,7 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
         let RoomCache { allocation, ref outputs, .. } = self.adaptive_state.room_cache;
         if outputs[output].allocation != allocation {
             let mut view = OutputRoom { allocation, ..OutputRoom::default() };
-            let &mut Output { room, .. } = self.output(output);
+            let room = self.cell.room[S::port(output)];
             for vc in 0..fitted!(self.context.vc_map.count(), u8) {
                 let place = room + u32::from(vc);
                 self.credits.collect(place, now);
@@ -197,15 +196,15 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     /// Whether the head of a buffer has a non-fallback hop with room for its flits, by an output
     /// that is free or busy.
     #[inline(always)]
-    fn fits_elsewhere(&mut self, input_vc: u32, flits: u16, now: Tick) -> bool {
+    fn fits_elsewhere(&mut self, buffer: u32, flits: u16, now: Tick) -> bool {
         let RoomCache { state, ref heads, .. } = self.adaptive_state.room_cache;
-        let (known, fits) = heads[input_vc as usize];
+        let (known, fits) = heads[buffer as usize];
         if known == state {
             return fits;
         }
         let [_, entering] = self.context.needs(flits, flits);
         let vcs = fitted!((1_u32 << self.context.vc_map.count()) - 1, u16);
-        let fits = self.ports_of(input_vc).any(|place| {
+        let fits = self.ports_of(buffer).any(|place| {
             let of_port = self.relation_tables().port(place);
             let view = self.output_room(usize::from(of_port.port), now);
             if view.flits != flits {
@@ -215,13 +214,13 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
             of_port.vcs & !enters & view.fits != 0
                 || enters != 0 && view.open(enters, entering) != 0
         });
-        self.adaptive_state.room_cache.heads[input_vc as usize] = (state, fits);
+        self.adaptive_state.room_cache.heads[buffer as usize] = (state, fits);
         fits
     }
 
     /// Counts a hop of a head that is a fallback.
-    pub(crate) fn count_fallback(&mut self, input_vc: u32) {
-        let slot = self.queues[input_vc as usize].head;
+    pub(crate) fn count_fallback(&mut self, buffer: u32) {
+        let slot = self.cell.head[S::buffer(buffer as usize)];
         self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
     }
 
@@ -230,26 +229,28 @@ impl<'a, 'f, S: Size, F: Features> RouterView<'a, 'f, S, F> {
     pub(crate) fn fallback_hop(
         &mut self,
         output: usize,
-        input_vc: u32,
+        buffer: u32,
         now: Tick,
     ) -> Result<u8, Tick> {
-        let PacketQueue { ask, need, flits, .. } = self.queues[input_vc as usize];
+        let place = S::buffer(buffer as usize);
+        let (ask, need) = (self.cell.ask[place], self.cell.need[place]);
+        let (slot, flits) = (self.cell.head[place], self.head_of(buffer).flits);
         if ask > now {
             return Err(ask);
         }
-        if self.fits_elsewhere(input_vc, flits, now) {
+        if self.fits_elsewhere(buffer, flits, now) {
             // The packet is granted a hop there, or what it waits for there makes the output due
             // again.
             return Err(NEVER);
         }
-        let ports = self.ports_of(input_vc);
+        let ports = self.ports_of(buffer);
         let here = self.relation_tables().port(self.place_of(ports.clone(), output));
-        let (hops, first) = self.first_of(input_vc, ports);
+        let (hops, first) = self.first_of(buffer, ports);
         let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
         let needs = self.context.needs(need, flits);
         for vc in vcs_in(here.fallback) {
             let need = here.need(vc, needs);
-            match self.obstacle(output, input_vc, (vc, need, flits), now) {
+            match self.obstacle(output, buffer, (vc, need, slot), now) {
                 Some(obstacle) => until = until.min(obstacle.until),
                 None => {
                     let room = self.output_room(output, now).room[usize::from(vc)];

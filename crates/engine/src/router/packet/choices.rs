@@ -5,14 +5,31 @@ use serde::{Deserialize, Serialize};
 use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
 use crate::next_hop::{PortHops, Routing};
+use crate::router::packet::cell::Size;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_routing::MAX_VCS;
 
+/// The outputs among which the head of a buffer chooses.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Choice {
+    /// The ports, a bit each; 0 if it has no choice.
+    pub options: u16,
+    /// The output of its escape.
+    pub output: u16,
+    /// Its list of hops in a routing relation, looked up once per head.
+    pub hops: u32,
+}
+
 /// The state of a part's routers for packets that choose among outputs.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct AdaptiveState {
+    /// By router, then buffer; empty unless routing is adaptive.
+    pub choices: Vec<Choice>,
+    /// By router, then output: the buffers whose heads may leave by it on an escape channel, a bit
+    /// each; empty unless routing is adaptive.
+    pub escapes: Vec<u64>,
     /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     pub undecided: Vec<u64>,
     /// By router: the outputs for which some head has an escape request, a bit each.
@@ -35,11 +52,14 @@ pub(crate) struct AdaptiveState {
 
 impl AdaptiveState {
     /// The state of idle routers.
-    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports) -> Self {
+    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports, size: Size, adaptive: bool) -> Self {
         let routers = ports.routers.len();
         let decides = matches!(routing, Routing::Torus(adaptive) if adaptive.decides());
+        let that_choose = if adaptive { routers } else { 0 };
         Self {
-            undecided: vec![0; if decides { ports.arrived.len() } else { 0 }],
+            choices: vec![Choice::default(); that_choose * size.buffers],
+            escapes: vec![0; that_choose * size.ports * size.words],
+            undecided: vec![0; if decides { routers * size.words } else { 0 }],
             escape_ports: vec![0; routers],
             decide_at: vec![NEVER; routers],
             granted: routing.grant_times(ports.outputs),
@@ -48,8 +68,10 @@ impl AdaptiveState {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let Self { undecided, escape_ports, decide_at, granted, .. } = self;
-        size_of_val(&**undecided)
+        let Self { choices, escapes, undecided, escape_ports, decide_at, granted, .. } = self;
+        size_of_val(&**choices)
+            + size_of_val(&**escapes)
+            + size_of_val(&**undecided)
             + size_of_val(&**escape_ports)
             + size_of_val(&**decide_at)
             + size_of_val(&**granted)

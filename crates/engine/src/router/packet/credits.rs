@@ -11,8 +11,10 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::{NEVER, Tick, move_back};
+use crate::router::packet::allocation::Obstacle;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
+use flitlab_model::Stall;
 
 /// Credits under way to a channel's sender.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -199,6 +201,26 @@ impl Credits {
         if queue.is_empty() {
             self.free.push(std::mem::replace(&mut line.far, NONE));
         }
+    }
+
+    /// The lack of room of a channel's sender for a packet of this many flits that needs room for
+    /// `need`, once the credits that have arrived by `now` are collected.
+    #[inline(never)]
+    pub(crate) fn lack(
+        &mut self,
+        place: u32,
+        need: u16,
+        flits: u16,
+        now: Tick,
+    ) -> Option<Obstacle> {
+        if self.have_room(place, need, now) {
+            return None;
+        }
+        let room = self.room[place as usize];
+        let stall = if room < flits { Stall::NoCredit } else { Stall::Bubble };
+        // The reason changes once there is room for the packet itself.
+        let least = if room < flits { flits } else { need };
+        Some(Obstacle { stall, until: self.foresee(place, least) })
     }
 
     /// The time at which a channel's sender, which lacks room now, will have as much. [`NEVER`] if

@@ -14,8 +14,6 @@ pub(crate) trait Features {
     const COMBINES: bool = false;
     /// Links may err, and send again what was damaged.
     const RESENDS: bool = false;
-    /// Packets may be traced.
-    const TRACES: bool = false;
 }
 
 /// No feature.
@@ -37,7 +35,6 @@ impl Features for Every {
     const CHOOSES: bool = true;
     const COMBINES: bool = true;
     const RESENDS: bool = true;
-    const TRACES: bool = true;
 }
 
 /// The bundle that the routers of a part need.
@@ -49,7 +46,7 @@ pub(crate) enum FeatureSet {
 }
 
 impl FeatureSet {
-    /// The least bundle for a network; traces excluded, which may begin later.
+    /// The least bundle for a network.
     pub(crate) fn new(context: &NetworkContext<'_>) -> Self {
         if context.parameters.errors.is_some() || !context.trees.is_empty() {
             Self::Every

@@ -2,20 +2,21 @@
 //! asks of them.
 
 pub(crate) mod allocation;
+pub(crate) mod cell;
 pub(crate) mod choice;
 pub(crate) mod choice_by_relation;
 pub(crate) mod choices;
 pub(crate) mod collective;
 pub(crate) mod credits;
 pub(crate) mod features;
+pub(crate) mod inlets;
 pub(crate) mod link;
-pub(crate) mod outbox;
-pub(crate) mod router_view;
 pub(crate) mod stalls;
+pub(crate) mod visit;
 pub(crate) mod waits;
 
 pub(crate) use features::Features;
-pub(crate) use router_view::RouterView;
+pub(crate) use visit::Visit;
 
 use serde::Serialize;
 
@@ -24,57 +25,79 @@ use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::source::{Adapter, Injection};
 use crate::host::{Hosts, NewPacket};
-use crate::network::port_block::{AWAY, least};
-use crate::network::ports::{PacketQueue, Ports, RemoteUpstream, RouterLayout};
-use crate::network::size::Small;
+use crate::network::port::{AWAY, Input, Output};
+use crate::network::ports::{Ports, RouterLayout};
+use crate::next_hop::demands;
 use crate::packet::{Packet, PacketCrossing, chain};
+use crate::router::packet::cell::{Cells, Size, with_cells};
 use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
+use crate::router::packet::inlets::Inlets;
 use crate::router::packet::link::{LinkState, Links, Notice};
-use crate::router::packet::outbox::{Outbox, Returned, Sent};
 use crate::router::{Fail, Routers};
 use crate::set::{bits, members};
-use flitlab_base::narrow::fitted;
+use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
-
-/// Number of deliveries by which the prefetch for a delivery comes ahead of it.
-const LEAD: usize = 8;
+use flitlab_fabric::NONE;
 
 /// The routers of a part. Routers, channels and buffers have the part's own numbers.
 pub(crate) struct PacketRouters {
-    pub ports: Ports,
-    pub credits: Credits,
+    pub cells: Cells,
+    pub shared: SharedState,
     features: FeatureSet,
+    /// The part's number, and the number of ejection channels of a terminal.
+    part: u32,
+    ejection_channels: u32,
+}
+
+/// The state that the routers of a part share.
+pub(crate) struct SharedState {
+    pub ports: Ports,
+    pub size: Size,
+    pub inlets: Inlets,
+    pub credits: Credits,
     /// The state for packets that choose among outputs.
-    adaptive_state: AdaptiveState,
+    pub adaptive_state: AdaptiveState,
     /// The routers' reduction units; none without collective operations.
-    reduction_units: ReductionUnits,
+    pub reduction_units: ReductionUnits,
     /// The state of links that send again; empty unless links err.
-    links: Links,
-    pub outbox: Outbox,
+    pub links: Links,
+    /// The far ends of outputs in other parts.
+    pub far_ends: Vec<FarEnd>,
+    /// Places of credits whose senders are woken by a credit, and the time of its arrival.
+    pub woken: Vec<(u32, Tick)>,
     /// By part: the messages for it.
-    outgoing: Vec<PacketMessages>,
+    pub outgoing: Vec<PacketMessages>,
+}
+
+/// An input port of a router in another part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FarEnd {
+    pub part: u32,
+    pub router: u32,
+    pub input: u16,
 }
 
 /// A packet on a cable between two parts.
 #[derive(Clone, Copy, Debug)]
-struct Crossing {
-    /// The router that it goes to, and the input virtual channel there.
-    router: u32,
-    input_vc: u32,
-    packet: PacketCrossing,
+pub(crate) struct Crossing {
+    /// The router that it goes to, and the input port and the virtual channel there.
+    pub router: u32,
+    pub input: u16,
+    pub vc: u8,
+    pub packet: PacketCrossing,
 }
 
 /// What the routers of one part send those of another.
 #[derive(Debug, Default)]
 pub(crate) struct PacketMessages {
-    packets: Vec<Crossing>,
-    notices: Vec<Notice>,
+    pub packets: Vec<Crossing>,
+    pub notices: Vec<Notice>,
     /// Credits, with their places.
-    credits: Vec<(u32, Credit)>,
+    pub credits: Vec<(u32, Credit)>,
 }
 
 impl HasEarliest for PacketMessages {
@@ -89,78 +112,132 @@ impl HasEarliest for PacketMessages {
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = (Ports, Credits, AdaptiveState, ReductionUnits, LinkState);
+    type Saved = (Cells, Inlets, Credits, AdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
 
-    fn new(common: &Common<'_>, ports: Ports, (): &()) -> Self {
+    fn new(common: &Common<'_>, mut ports: Ports, (): &()) -> Self {
         let context = &*common.context;
-        Self {
+        let features = FeatureSet::new(context);
+        let routers = ports.routers.len();
+        let size = Size::new(ports.most, ports.shift);
+        let sizes = ports.routers.iter().map(|router| Size {
+            ports: usize::from(router.outputs.max(router.inputs)),
+            buffers: usize::from(router.inputs) << size.shift,
+            ..size
+        });
+        let sizes: Vec<Size> = sizes.collect();
+        let (mut cells, size) = Cells::vacant(&sizes, size, features == FeatureSet::Every);
+        ports.shift = size.shift;
+        let inlets = Inlets::new(routers, size);
+        let mut far_ends = Vec::new();
+        let mut far_end = |port: &Output| {
+            if !port.is_wired() {
+                return NONE;
+            }
+            if port.far_part as usize == common.schedule.part {
+                return inlets.buffer(port.far_router, u32::from(port.far_input) << size.shift);
+            }
+            let (part, router) = (port.far_part, port.far_router);
+            far_ends.push(FarEnd { part, router, input: port.far_input });
+            AWAY | (narrow::<u32>(far_ends.len()) - 1)
+        };
+        with_cells!(&mut cells, cells => for (cell, router) in cells.iter_mut().zip(&ports.routers) {
+            for output in 0..usize::from(router.outputs) {
+                let port = ports.output_of(router, output);
+                cell.set_output(output, port, far_end(port));
+            }
+            for input in 0..usize::from(router.inputs) {
+                cell.set_input(input, ports.input_of(router, input));
+            }
+        });
+        // The cells have all that was in them.
+        (ports.output_ports, ports.input_ports) = (Vec::new(), Vec::new());
+        let adaptive = demands::is_adaptive(context.routes) || features == FeatureSet::Every;
+        let shared = SharedState {
+            size,
+            inlets,
             credits: Credits::new(ports.rooms(context)),
-            features: FeatureSet::new(context),
-            adaptive_state: AdaptiveState::new(&common.routing, &ports),
-            reduction_units: ReductionUnits::new(&context.trees, ports.routers.len()),
+            adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive),
+            reduction_units: ReductionUnits::new(&context.trees, routers),
             links: Links::new(context, common.schedule.part, &ports),
-            outbox: Outbox::default(),
+            far_ends,
+            woken: Vec::new(),
             outgoing: (0..context.cut.parts()).map(|_| PacketMessages::default()).collect(),
             ports,
-        }
+        };
+        let part = narrow(common.schedule.part);
+        let ejection_channels = context.parameters.ejection_channels;
+        Self { cells, shared, features, part, ejection_channels }
     }
 
     fn ports(&self) -> &Ports {
-        &self.ports
+        &self.shared.ports
+    }
+
+    fn output(&self, number: u32) -> Output {
+        let (router, layout) = self.shared.ports.router_of_output(number);
+        let output = (number - layout.first_output) as usize;
+        let is_network = output < self.network_outputs(layout) as usize;
+        let (port, far) =
+            with_cells!(&self.cells, cells => cells[router as usize].output(output, is_network));
+        if far == NONE {
+            return port;
+        }
+        let FarEnd { part: far_part, router: far_router, input: far_input } = self.far_end(far);
+        Output { far_part, far_router, far_input, ..port }
+    }
+
+    fn input(&self, number: u32) -> Input {
+        let (router, layout) = self.shared.ports.router_of_input(number);
+        let input = (number - layout.first_input) as usize;
+        let injects = input >= usize::from(layout.transit);
+        with_cells!(&self.cells, cells => cells[router as usize].input(input, injects))
     }
 
     #[inline]
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
         match stage {
             // The addresses that the next stages need.
-            Stage::Far => {
-                prefetch(&self.ports.routers[router as usize]);
-                prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
-            }
-            Stage::Near => self.prefetch_ports(common, router),
-            Stage::Next => self.prefetch_heads(common, router),
-            Stage::Last => (),
+            Stage::Far => self.prefetch_cell(router),
+            Stage::Near => self.prefetch_arrivals(common, router),
+            Stage::Next | Stage::Last => (),
         }
     }
 
     #[inline(always)]
     fn next_event(&self, number: u32) -> Tick {
-        let next = least(self.ports.blocks_of(&self.ports.routers[number as usize]));
+        let next = with_cells!(&self.cells, cells => cells[number as usize].least_due());
         if self.features == FeatureSet::Plain {
             return next;
         }
-        let decide_at = self.adaptive_state.decide_at[number as usize];
-        next.min(decide_at).min(self.links.state.due[number as usize])
+        let SharedState { adaptive_state, links, .. } = &self.shared;
+        next.min(adaptive_state.decide_at[number as usize]).min(links.state.due[number as usize])
     }
 
     #[inline(always)]
     fn has_arrivals(&self, number: u32) -> bool {
-        let words = self.ports.size.words;
-        let first = number as usize * words;
-        self.ports.arrived[first..first + words].iter().any(|&word| word != 0)
+        self.shared.inlets.have_arrived(number)
     }
 
     #[inline(never)]
     fn run(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
-        let (shift, size) = (self.ports.size.shift, self.ports.size);
-        let (one, two) = (Small::<1> { shift }, Small::<2> { shift });
-        match (self.features, self.ports.small) {
-            _ if common.trace.is_some() => self.borrow::<_, Every>(common, number, size).run(until),
-            (FeatureSet::Plain, Some(1)) => self.borrow::<_, Plain>(common, number, one).run(until),
-            (FeatureSet::Plain, Some(2)) => self.borrow::<_, Plain>(common, number, two).run(until),
-            (FeatureSet::Plain, _) => self.borrow::<_, Plain>(common, number, size).run(until),
-            (FeatureSet::Choosing, Some(1)) => {
-                self.borrow::<_, Choosing>(common, number, one).run(until)
-            }
-            (FeatureSet::Choosing, Some(2)) => {
-                self.borrow::<_, Choosing>(common, number, two).run(until)
-            }
-            (FeatureSet::Choosing, _) => {
-                self.borrow::<_, Choosing>(common, number, size).run(until)
-            }
-            (FeatureSet::Every, _) => self.borrow::<_, Every>(common, number, size).run(until),
+        let Self { cells, shared, features, .. } = self;
+        match features {
+            FeatureSet::Plain => with_cells!(cells, cells => {
+                Visit::<_, Plain>::new(&mut cells[number as usize], shared, common, number).run(until)
+            }),
+            FeatureSet::Choosing => with_cells!(cells, cells => {
+                let cell = &mut cells[number as usize];
+                Visit::<_, Choosing>::new(cell, shared, common, number).run(until)
+            }),
+            FeatureSet::Every => match cells {
+                Cells::Any(cells) => {
+                    let cell = &mut cells[number as usize];
+                    Visit::<_, Every>::new(cell, shared, common, number).run(until)
+                }
+                _ => unreachable!("they are made for all features"),
+            },
         }
     }
 
@@ -190,11 +267,11 @@ impl Routers for PacketRouters {
             for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
                 let flits = hosts.sources.flits_of_next(number, vc, vcs);
                 let place = room + vc;
-                if !self.credits.have_room(place, flits, now) {
-                    due = due.min(self.credits.foresee(place, flits));
+                if !self.shared.credits.have_room(place, flits, now) {
+                    due = due.min(self.shared.credits.foresee(place, flits));
                     continue;
                 }
-                self.credits.room[place as usize] -= flits;
+                self.shared.credits.room[place as usize] -= flits;
                 hosts.end_wait(common, number, now);
                 self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
                 let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
@@ -206,65 +283,48 @@ impl Routers for PacketRouters {
     }
 
     fn deliver(&mut self, common: &mut Common<'_>) {
-        let lead = if common.is_large { LEAD } else { 0 };
-        for step in 0..self.outbox.sent.len() + lead {
-            if lead > 0 {
-                self.prefetch_delivery(common, step);
-            }
-            let Some(place) = step.checked_sub(lead) else { continue };
-            let Sent { slot, part, router, input_vc } = self.outbox.sent[place];
-            if part as usize == common.schedule.part {
-                self.join(common, router, input_vc, slot);
-            } else {
-                let packet = common.packets.take_away(slot);
-                let crossing = Crossing { router, input_vc, packet };
-                self.outgoing[part as usize].packets.push(crossing);
-            }
+        let mut woken = std::mem::take(&mut self.shared.woken);
+        for (place, time) in woken.drain(..) {
+            self.wake_sender(common, place, time);
         }
-        self.outbox.sent.clear();
-        for place in 0..self.outbox.returned.len() {
-            let Returned { upstream, vc, credit } = self.outbox.returned[place];
-            if upstream & AWAY == 0 {
-                self.return_credit(common, upstream + u32::from(vc), credit);
-            } else {
-                let entry = (upstream & !AWAY) as usize;
-                let RemoteUpstream { part, room } = self.ports.remote_upstreams[entry];
-                self.outgoing[part as usize].credits.push((room + u32::from(vc), credit));
-            }
-        }
-        self.outbox.returned.clear();
+        self.shared.woken = woken;
         self.send_notices(common);
     }
 
     fn swap_outgoing(&mut self, to: usize, empty: &mut PacketMessages) {
-        std::mem::swap(&mut self.outgoing[to], empty);
+        std::mem::swap(&mut self.shared.outgoing[to], empty);
     }
 
     fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut PacketMessages) {
-        for Crossing { router, input_vc, packet } in incoming.packets.drain(..) {
+        for Crossing { router, input, vc, packet } in incoming.packets.drain(..) {
             let slot = common.packets.take_in(&packet);
-            self.join(common, router, input_vc, slot);
+            let buffer = (u32::from(input) << self.shared.size.shift) + u32::from(vc);
+            self.join(common, router, buffer, slot);
         }
         for notice in incoming.notices.drain(..) {
             self.take_notice(common, &notice);
         }
         for (place, credit) in incoming.credits.drain(..) {
-            self.return_credit(common, place, credit);
+            if self.shared.credits.send(place, credit, common.schedule.window.start) {
+                self.wake_sender(common, place, credit.time);
+            }
         }
     }
 
     fn rebase(&mut self, by: Tick) {
-        self.ports.rebase(by);
-        self.credits.rebase(by);
-        self.adaptive_state.rebase(by);
-        self.reduction_units.rebase(by);
-        self.links.rebase(by);
+        self.cells.rebase(by);
+        self.shared.credits.rebase(by);
+        self.shared.adaptive_state.rebase(by);
+        self.shared.reduction_units.rebase(by);
+        self.shared.links.rebase(by);
     }
 
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
+        if common.packets.count == 0 {
+            return Picoseconds::ZERO;
+        }
         let packets = &common.packets.packets;
-        let queues = if common.packets.count > 0 { &*self.ports.queues } else { &[] };
-        let slots = queues.iter().flat_map(|queue| chain(packets, queue.head));
+        let slots = self.all_heads().flat_map(|head| chain(packets, head));
         let ready = slots.map(|slot| common.time(packets[slot as usize].ready));
         ready.max().unwrap_or(Picoseconds::ZERO)
     }
@@ -274,45 +334,53 @@ impl Routers for PacketRouters {
     }
 
     fn memory(&self) -> usize {
-        self.ports.memory()
-            + self.credits.memory()
-            + self.adaptive_state.memory()
-            + self.reduction_units.memory()
-            + self.links.memory()
+        let shared = &self.shared;
+        self.cells.memory()
+            + shared.ports.memory()
+            + shared.inlets.memory()
+            + shared.credits.memory()
+            + shared.adaptive_state.memory()
+            + shared.reduction_units.memory()
+            + shared.links.memory()
     }
 
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
-        for number in 0..fitted!(self.ports.routers.len(), u32) {
-            self.borrow::<_, Plain>(common, number, self.ports.size).settle_stalls(now);
-        }
+        let Self { cells, shared, .. } = self;
+        with_cells!(cells, cells => for (number, cell) in (0..).zip(cells) {
+            Visit::<_, Plain>::new(cell, shared, common, number).settle_stalls(now);
+        });
     }
 
     fn output_free_at(&self, output: u32) -> Tick {
-        match self.ports.output(output).free_at {
+        let (router, layout) = self.shared.ports.router_of_output(output);
+        let own = (output - layout.first_output) as usize;
+        match with_cells!(&self.cells, cells => cells[router as usize].free_at[own]) {
             // An output that is held for a packet of a collective operation sends nothing.
-            NEVER => self.links.line_free(output),
+            NEVER => self.shared.links.line_free(output),
             free_at => free_at,
         }
     }
 
     fn flits_resent(&self, output: u32) -> Option<u64> {
-        Some(self.links.channel(output)?.flits_resent)
+        Some(self.shared.links.channel(output)?.flits_resent)
     }
 
     fn reset_statistics(&mut self) {
-        self.links.reset_statistics();
+        self.shared.links.reset_statistics();
     }
 
     fn saved(&self) -> impl Serialize + '_ {
-        let Self { ports, credits, adaptive_state, reduction_units, links, .. } = self;
-        (ports, credits, adaptive_state, reduction_units, &links.state)
+        let SharedState { inlets, credits, adaptive_state, reduction_units, links, .. } =
+            &self.shared;
+        (&self.cells, inlets, credits, adaptive_state, reduction_units, &links.state)
     }
 
     fn restore(&mut self, saved: Self::Saved) -> bool {
-        let (ports, credits, adaptive_state, reduction_units, links) = saved;
         let memory = self.memory();
-        (self.ports, self.credits, self.reduction_units) = (ports, credits, reduction_units);
-        (self.adaptive_state, self.links.state) = (adaptive_state, links);
+        let shared = &mut self.shared;
+        (self.cells, shared.inlets, shared.credits) = (saved.0, saved.1, saved.2);
+        (shared.adaptive_state, shared.reduction_units) = (saved.3, saved.4);
+        shared.links.state = saved.5;
         // The arrays of another network have other sizes.
         self.memory() == memory
     }
@@ -320,18 +388,20 @@ impl Routers for PacketRouters {
 
 impl Fail for PacketRouters {
     fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds) {
-        let state = self.ports.fail(router, output);
+        let free_at = with_cells!(&mut self.cells, cells => {
+            let cell = &mut cells[router as usize];
+            cell.fail(output as usize);
+            cell.free_at[output as usize]
+        });
         // It may be granted now, whatever it waited for.
-        let next = state.free_at.max(common.schedule.tick(at + Picoseconds(1)));
-        self.ports.lower(router, output, next);
-        common.schedule.active.lower(router, next);
+        let next = free_at.max(common.schedule.tick(at + Picoseconds(1)));
+        self.lower(common, router, output, next);
     }
 
     fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
-        let RouterLayout { first_input, inputs, .. } = self.ports.routers[router as usize];
-        let shift = self.ports.size.shift;
-        for buffer in first_input << shift..(first_input + u32::from(inputs)) << shift {
-            for slot in chain(&common.packets.packets, self.ports.queues[buffer as usize].head) {
+        let inputs = u32::from(self.shared.ports.routers[router as usize].inputs);
+        for buffer in 0..inputs << self.shared.size.shift {
+            for slot in chain(&common.packets.packets, self.first_in(router, buffer)) {
                 common.packets.origins[slot as usize].lose();
             }
         }
@@ -364,15 +434,16 @@ impl PacketRouters {
         let channel = context.channel_of_injection(common.schedule.part, number);
         common.digest.add(time, channel, source, sequence);
         common.counters.grants += 1;
-        let in_part = fitted!(self.ports.outputs, u32) + number;
+        let in_part = fitted!(self.shared.ports.outputs, u32) + number;
         common.statistics.sent(in_part, vc, flits);
         let injection = &mut hosts.sources.injections[number as usize];
         injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
         let free_at = last + context.timing(timing).flit;
         injection.free_at = free_at;
-        let of_router = first_input + of_terminal - self.ports.routers[router as usize].first_input;
-        let input_vc = (of_router << self.ports.size.shift) + u32::from(vc);
-        self.join(common, router, input_vc, slot);
+        let ports = &self.shared.ports;
+        let input = first_input + of_terminal - ports.routers[router as usize].first_input;
+        let buffer = (input << ports.shift) + u32::from(vc);
+        self.join(common, router, buffer, slot);
         if let Some(tag) = departs {
             hosts.message_sent(common, terminal, tag, common.time(free_at));
         }
@@ -380,112 +451,111 @@ impl PacketRouters {
 
     /// Puts a packet into a buffer of a router of this part.
     #[inline]
-    fn join(&mut self, common: &mut Common<'_>, number: u32, input_vc: u32, slot: u32) {
-        let router = &self.ports.routers[number as usize];
-        let place = self.ports.queue(router, input_vc);
-        let PacketQueue { head, tail, .. } = &mut self.ports.queues[place];
-        if common.packets.append(head, tail, slot) {
-            let word = number as usize * self.ports.size.words + input_vc as usize / 64;
-            self.ports.arrived[word] |= 1 << (input_vc % 64);
-            common.schedule.active.lower(number, common.packets.packets[slot as usize].ready);
-        }
+    fn join(&mut self, common: &mut Common<'_>, router: u32, buffer: u32, slot: u32) {
+        let inlets = &mut self.shared.inlets;
+        let buffer = inlets.buffer(router, buffer);
+        inlets.join(&mut common.packets, &mut common.schedule.active, buffer, slot);
     }
 
-    /// Returns a credit to a sender of this part. If the sender waits for one, its output is due at
-    /// the credit's arrival.
-    #[inline]
-    fn return_credit(&mut self, common: &mut Common<'_>, place: u32, credit: Credit) {
-        if self.credits.send(place, credit, common.schedule.window.start) {
-            self.wake_sender(common, place, credit.time);
-        }
+    /// Makes an output of a router due by a time.
+    fn lower(&mut self, common: &mut Common<'_>, router: u32, output: u32, time: Tick) {
+        with_cells!(&mut self.cells, cells => {
+            cells[router as usize].lower(output as usize, time);
+        });
+        common.schedule.active.lower(router, time);
     }
 
+    /// Makes the output due that waits for credits at a place, at the time of their arrival.
     #[cold]
     fn wake_sender(&mut self, common: &mut Common<'_>, place: u32, time: Tick) {
-        let (number, output) = self.ports.senders[place as usize / common.context.vc_map.count()];
-        let free_at = self.ports.output_mut(number, output).free_at;
-        let time = time.max(free_at);
-        self.ports.lower(number, output, time);
-        common.schedule.active.lower(number, time);
+        let vcs = common.context.vc_map.count();
+        let (router, output) = self.shared.ports.senders[place as usize / vcs];
+        let free_at = with_cells!(&self.cells, cells => {
+            cells[router as usize].free_at[output as usize]
+        });
+        self.lower(common, router, output, time.max(free_at));
+    }
+
+    /// The first packet in a router's buffer, or under way to it; [`NONE`] if there is none.
+    pub(crate) fn first_in(&self, router: u32, buffer: u32) -> u32 {
+        let Inlets { inlets, arrived, words, .. } = &self.shared.inlets;
+        let number = self.shared.inlets.buffer(router, buffer) as usize;
+        let word = router as usize * words + buffer as usize / 64;
+        if inlets[number].last == NONE {
+            NONE
+        } else if arrived[word] >> (buffer % 64) & 1 == 1 {
+            inlets[number].first
+        } else {
+            with_cells!(&self.cells, cells => cells[router as usize].head[buffer as usize])
+        }
+    }
+
+    /// The first packets of all buffers.
+    fn all_heads(&self) -> impl Iterator<Item = u32> {
+        let routers = (0..).zip(&self.shared.ports.routers);
+        let shift = self.shared.size.shift;
+        routers.flat_map(move |(router, layout)| {
+            let buffers = 0..u32::from(layout.inputs) << shift;
+            buffers.map(move |buffer| self.first_in(router, buffer))
+        })
+    }
+
+    /// The number of a router's network channels.
+    fn network_outputs(&self, layout: &RouterLayout) -> u32 {
+        u32::from(layout.outputs) - u32::from(layout.terminals) * self.ejection_channels
+    }
+
+    /// The input port at the far end of an output of a cell.
+    fn far_end(&self, far: u32) -> FarEnd {
+        match far & AWAY {
+            0 => self.shared.inlets.far_end(self.part, far, self.shared.size),
+            _ => self.shared.far_ends[(far & !AWAY) as usize],
+        }
     }
 
     /// Delivers the notices of visits to other routers.
     fn send_notices(&mut self, common: &mut Common<'_>) {
-        let mut notices = std::mem::take(&mut self.links.notices);
+        let mut notices = std::mem::take(&mut self.shared.links.notices);
         for notice in notices.drain(..) {
             if notice.to.part as usize == common.schedule.part {
                 self.take_notice(common, &notice);
             } else {
-                self.outgoing[notice.to.part as usize].notices.push(notice);
+                self.shared.outgoing[notice.to.part as usize].notices.push(notice);
             }
         }
-        self.links.notices = notices;
+        self.shared.links.notices = notices;
     }
 
     /// Takes in a notice for a router of this part.
     fn take_notice(&mut self, common: &mut Common<'_>, notice: &Notice) {
         let router = notice.to.router;
-        self.links.take_in(self.ports.routers[router as usize].first_output, notice);
+        let first_output = self.shared.ports.routers[router as usize].first_output;
+        self.shared.links.take_in(first_output, notice);
         common.schedule.active.lower(router, notice.time);
     }
 
-    /// Prefetches a router's ports, and the buffers that packets have come to.
+    /// Prefetches a router's cell, and what has come to it.
     #[inline(never)]
-    fn prefetch_ports(&self, common: &Common<'_>, number: u32) {
-        let router = &self.ports.routers[number as usize];
-        let output = router.first_output as usize;
-        self.ports.blocks_of(router).iter().for_each(prefetch);
-        prefetch(&self.ports.requests[output * self.ports.size.words]);
+    fn prefetch_cell(&self, number: u32) {
+        let SharedState { inlets, ports, .. } = &self.shared;
+        with_cells!(&self.cells, cells => prefetch(&cells[number as usize]));
+        prefetch(&ports.routers[number as usize]);
+        prefetch(&inlets.arrived[number as usize * inlets.words]);
+        prefetch(&inlets.inlets[inlets.buffer(number, 0) as usize]);
+    }
+
+    /// Prefetches the packets that have come to empty buffers, the first credits and statistics.
+    #[inline(never)]
+    fn prefetch_arrivals(&self, common: &Common<'_>, number: u32) {
+        let SharedState { inlets, ports, credits, .. } = &self.shared;
+        let output = ports.routers[number as usize].first_output as usize;
         prefetch(&common.statistics.flits[output * common.context.vc_map.count()]);
-        self.for_each_arrival(number, prefetch);
-    }
-
-    /// Prefetches the packets in these buffers, and the first credits.
-    #[inline(never)]
-    fn prefetch_heads(&self, common: &Common<'_>, number: u32) {
-        let router = &self.ports.routers[number as usize];
-        if let Some(block) = self.ports.blocks_of(router).first() {
-            prefetch(&self.credits.room[block.outputs[0].room as usize]);
-        }
-        self.for_each_arrival(number, |queue| {
-            common.packets.packets.get(queue.head as usize).into_iter().for_each(prefetch);
-        });
-    }
-
-    /// Calls `see` with each buffer of a router that was empty and has got a packet since the last
-    /// visit.
-    #[inline(always)]
-    fn for_each_arrival(&self, number: u32, see: impl Fn(&PacketQueue)) {
-        let words = self.ports.size.words;
-        let arrived = &self.ports.arrived[number as usize * words..][..words];
-        for input_vc in members(arrived) {
-            let router = &self.ports.routers[number as usize];
-            see(&self.ports.queues[self.ports.queue(router, fitted!(input_vc, u32))]);
-        }
-    }
-
-    /// Prefetches the memory for the delivery that is [`LEAD`] steps ahead in the outbox.
-    #[inline(always)]
-    fn prefetch_delivery(&self, common: &Common<'_>, place: usize) {
-        if let Some(&Sent { slot, router, part, .. }) = self.outbox.sent.get(place)
-            && part as usize == common.schedule.part
-        {
-            prefetch(&self.ports.routers[router as usize]);
-            prefetch(&self.ports.arrived[router as usize * self.ports.size.words]);
-            prefetch(&common.packets.packets[slot as usize]);
-            common.schedule.active.prefetch(router);
-        }
-        if let Some(nearer) = place.checked_sub(LEAD / 2)
-            && let Some(&Sent { router, input_vc, part, .. }) = self.outbox.sent.get(nearer)
-            && part as usize == common.schedule.part
-        {
-            let router = &self.ports.routers[router as usize];
-            prefetch(&self.ports.queues[self.ports.queue(router, input_vc)]);
-        }
-        if let Some(&Returned { upstream, vc, .. }) = self.outbox.returned.get(place)
-            && upstream & AWAY == 0
-        {
-            prefetch(&self.credits.returning[upstream as usize + usize::from(vc)]);
+        let room = with_cells!(&self.cells, cells => cells[number as usize].room[0]);
+        credits.room.get(room as usize).into_iter().for_each(prefetch);
+        let arrived = &inlets.arrived[number as usize * inlets.words..][..inlets.words];
+        for buffer in members(arrived) {
+            let inlet = inlets.inlets[inlets.buffer(number, fitted!(buffer, u32)) as usize];
+            prefetch(&common.packets.packets[inlet.first as usize]);
         }
     }
 }

@@ -2,21 +2,22 @@
 //! packet.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::port_block::Output;
-use crate::network::size::Size;
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::cell::{Cell, Shape};
+use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Stall;
 
-impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
+impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Ends the present stall of an output at `now` and counts it.
     #[inline(always)]
     pub(crate) fn end_stall(&mut self, output: usize, now: Tick) {
-        let &mut Output { stall, free_at, since, .. } = self.output(output);
+        let output = S::port(output);
+        let Cell { stall, free_at, since, .. } = &*self.cell;
+        let (stall, free_at, since) = (stall[output], free_at[output], since[output]);
         let until = if stall == Stall::OutputBusy as u8 { free_at.min(now) } else { now };
         if since < until {
-            let channel = self.router.first_output as usize + output;
+            let channel = self.channel(output) as usize;
             let stalled = &mut self.statistics.stalled[channel];
             stalled[usize::from(stall)] += Picoseconds::from(until - since);
         }
@@ -27,9 +28,9 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
-        for word in 0..self.size.words() {
-            for bit in bits(self.requests[output * self.size.words() + word]) {
-                first = first.min(self.queues[word * 64 + bit].ask);
+        for (word, place) in self.words(output).enumerate() {
+            for bit in bits(self.cell.requests[place]) {
+                first = first.min(self.cell.ask[S::buffer(word * 64 + bit)]);
             }
         }
         first.max(now)
@@ -37,9 +38,9 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
 
     /// Counts all stalls of a router until `now`; waits go on.
     pub(crate) fn settle_stalls(&mut self, now: Tick) {
-        for output in 0..usize::from(self.router.outputs) {
+        for output in 0..usize::from(self.layout.outputs) {
             self.end_stall(output, now);
-            let since = &mut self.output(output).since;
+            let since = &mut self.cell.since[output];
             *since = (*since).max(now);
         }
     }

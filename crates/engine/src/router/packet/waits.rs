@@ -1,27 +1,30 @@
 //! What packets in the buffers of routers wait for: for the search for deadlocks, and for the
 //! channel that holds a packet up.
 
+use crate::frame::tick::Tick;
 use crate::network::ports::place;
 use crate::next_hop::escape_bubble;
 use crate::packet::{Origin, Packet, chain};
 use crate::part::Part;
 use crate::router::deadlock::{HeadRequests, OutputRequest};
 use crate::router::packet::PacketRouters;
-use crate::router::{AllParts, Buffer, PacketId, Waits};
+use crate::router::packet::cell::with_cells;
+use crate::router::{AllParts, Buffer, PacketId, Routers, Waits};
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::NONE;
 use flitlab_model::{Lack, Waiting};
 
 type Parts<'a, 'f> = AllParts<'a, 'f, PacketRouters>;
 
 impl Waits for PacketRouters {
     fn buffers(&self) -> usize {
-        self.ports.queues.len()
+        self.shared.ports.routers.last().map_or(0, |last| {
+            (last.first_input as usize + usize::from(last.inputs)) << self.shared.size.shift
+        })
     }
 
     fn waits_for(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Vec<Buffer> {
         // Packets of collective operations wait in no cycle.
-        let (_, vc) = place(buffer, parts.routers(part).ports.size.shift);
+        let (_, vc) = place(buffer, parts.routers(part).shared.size.shift);
         if vc >= parts.context.trees.up {
             return Vec::new();
         }
@@ -32,14 +35,14 @@ impl Waits for PacketRouters {
 
     fn waiting(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Waiting {
         let Part { common, routers, .. } = parts.part(part);
-        let ports = &routers.ports;
-        let head = ports.queues[buffer as usize].head;
+        let head = routers.head_of(buffer);
         let source = common.packets.packets[head as usize].source;
-        let router = ports.router_of(buffer).0 + parts.context.cut.first_router(part);
+        let (router, _) = routers.shared.ports.router_of(buffer);
+        let router = router + parts.context.cut.first_router(part);
         let OutputRequest { output, vc, need } = Self::requests_of(parts, (part, buffer))[0];
-        let free = routers.credits.due(ports.output(output).room + u32::from(vc));
+        let free = routers.shared.credits.due(routers.output(output).room + u32::from(vc));
         let ends = (source, common.destination(router, head));
-        let input_vc = place(buffer, ports.size.shift);
+        let input_vc = place(buffer, routers.shared.size.shift);
         parts.named(part, input_vc, ends, output, Lack::Room { needed: need, free })
     }
 
@@ -53,11 +56,11 @@ impl Waits for PacketRouters {
     }
 
     fn room_due(&self, place: u32) -> u32 {
-        self.credits.due(place)
+        self.shared.credits.due(place)
     }
 
     fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        self.links.channel(output).map_or(0, |channel| channel.flits_kept(vc))
+        self.shared.links.channel(output).map_or(0, |channel| channel.flits_kept(vc))
     }
 
     fn waits_in(parts: &Parts<'_, '_>, buffer: Buffer, id: PacketId) -> bool {
@@ -67,11 +70,11 @@ impl Waits for PacketRouters {
 
     fn held_by(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Option<(u32, Option<Buffer>)> {
         let Part { common, routers, .. } = parts.part(part);
-        if common.time(routers.ports.queues[buffer as usize].free_at) > parts.clock
+        if common.time(routers.left(buffer)) > parts.clock
             && let Some(output) = routers.sending(buffer)
         {
             // Most packets stay in their virtual channel.
-            let (_, vc) = place(buffer, routers.ports.size.shift);
+            let (_, vc) = place(buffer, routers.shared.size.shift);
             let request = OutputRequest { output, vc, need: 0 };
             return Some((output, Self::blocker_behind(parts, part, request)));
         }
@@ -88,9 +91,10 @@ impl PacketRouters {
         OutputRequest { output, vc, need }: OutputRequest,
     ) -> Option<Buffer> {
         let Part { common, routers, .. } = parts.part(part);
-        let state = routers.ports.output(output);
-        let due = routers.credits.due(state.room + u32::from(vc));
-        if !state.needs_room || common.time(state.free_at) > parts.clock || due >= need {
+        let state = routers.output(output);
+        let due = routers.shared.credits.due(state.room + u32::from(vc));
+        let free_at = routers.output_free_at(output);
+        if !state.needs_room || common.time(free_at) > parts.clock || due >= need {
             return None;
         }
         let far = parts.far_end(part, output, vc);
@@ -107,7 +111,7 @@ impl PacketRouters {
         OutputRequest { output, vc, need }: OutputRequest,
     ) -> Option<Buffer> {
         let Part { common, routers, .. } = parts.part(part);
-        let state = routers.ports.output(output);
+        let state = routers.output(output);
         if !state.needs_room {
             return None;
         }
@@ -115,7 +119,7 @@ impl PacketRouters {
         let there = Self::arrived_in(parts, far).map(|(packet, _)| u32::from(packet.flits));
         let is_full = 2 * there.sum::<u32>() > parts.context.parameters.buffer;
         let now = common.schedule.tick(parts.clock);
-        let room = routers.credits.by(state.room + u32::from(vc), now);
+        let room = routers.shared.credits.by(state.room + u32::from(vc), now);
         (is_full || room < need).then_some(far)
     }
 
@@ -126,7 +130,7 @@ impl PacketRouters {
     ) -> impl Iterator<Item = (&'a Packet, &'a Origin)> + use<'a> {
         let Part { common, routers, .. } = parts.part(part);
         let packets = &common.packets;
-        chain(&packets.packets, routers.ports.queues[buffer as usize].head)
+        chain(&packets.packets, routers.head_of(buffer))
             .map(|slot| (&packets.packets[slot as usize], &packets.origins[slot as usize]))
     }
 
@@ -141,40 +145,66 @@ impl PacketRouters {
 
     /// The requests of the head of a buffer; none if it does not ask yet.
     fn requests_of(parts: &Parts<'_, '_>, (part, buffer): Buffer) -> Vec<OutputRequest> {
-        let Part { common, routers: Self { ports, .. }, .. } = parts.part(part);
-        let queue = &ports.queues[buffer as usize];
-        if queue.head == NONE || common.time(queue.ask) > parts.clock {
+        let Part { common, routers, .. } = parts.part(part);
+        let (number, layout) = routers.shared.ports.router_of(buffer);
+        let size = routers.shared.size;
+        let own = (buffer - (layout.first_input << size.shift)) as usize;
+        let (head, asked) =
+            with_cells!(&routers.cells, cells => cells[number as usize].request(own, size.words));
+        // A head that has come since the router's last visit asks later than now.
+        let Some((output, out_vc, need)) = asked.filter(|_| common.time(head.1) <= parts.clock)
+        else {
             return Vec::new();
-        }
-        let (_, router) = ports.router_of(buffer);
-        let (input, vc_here) = place(buffer, ports.size.shift);
-        let came = (ports.input(narrow::<u32>(input)), vc_here);
-        let escape_bubble = || {
-            let escape = (queue.output, queue.out_vc);
-            let in_ring = ports.output(router.first_output + u32::from(queue.output)).in_ring;
-            escape_bubble(common.context.bubble, came, escape, in_ring)
         };
-        let has_escape = queue.options != 0 && !common.routing.is_by_relation();
+        let packet = &common.packets.packets[head.0 as usize];
+        let place_of_choice = number as usize * size.buffers + own;
+        let choices = &routers.shared.adaptive_state.choices;
+        let choice = choices.get(place_of_choice).copied().unwrap_or_default();
+        let output = if choice.options == 0 { output } else { choice.output };
+        let (input, vc_here) = place(buffer, size.shift);
+        let escape_bubble = || {
+            let came = (routers.input(narrow::<u32>(input)).ring_output, vc_here);
+            let in_ring = routers.output(layout.first_output + u32::from(output)).in_ring;
+            escape_bubble(common.context.bubble, came, (output, out_vc), in_ring)
+        };
+        let has_escape = choice.options != 0 && !common.routing.is_by_relation();
         let head = HeadRequests {
-            first_output: router.first_output,
-            options: queue.options,
-            output: queue.output,
-            vcs: 1 << queue.out_vc,
-            need: queue.need,
-            flits: queue.flits,
-            of_escape: queue.flits + if has_escape { escape_bubble() } else { 0 },
-            hops: queue.hops,
+            first_output: layout.first_output,
+            options: choice.options,
+            output,
+            vcs: 1 << out_vc,
+            need,
+            flits: packet.flits,
+            of_escape: packet.flits + if has_escape { escape_bubble() } else { 0 },
+            hops: choice.hops,
         };
         head.list(common)
     }
 
+    /// The first packet in a buffer, by the buffer's number in the part.
+    fn head_of(&self, buffer: u32) -> u32 {
+        let (number, layout) = self.shared.ports.router_of(buffer);
+        self.first_in(number, buffer - (layout.first_input << self.shared.size.shift))
+    }
+
+    /// Time at which the last flit of the latest packet has left that was sent from a buffer.
+    fn left(&self, buffer: u32) -> Tick {
+        let (number, layout) = self.shared.ports.router_of(buffer);
+        let own = (buffer - (layout.first_input << self.shared.size.shift)) as usize;
+        with_cells!(&self.cells, cells => cells[number as usize].left[own])
+    }
+
     /// The output by which the latest packet of a buffer leaves.
     fn sending(&self, buffer: u32) -> Option<u32> {
-        let free_at = self.ports.queues[buffer as usize].free_at;
-        let (_, router) = self.ports.router_of(buffer);
-        let behind = buffer - (router.first_input << self.ports.size.shift) + 1;
-        let outputs = router.first_output..router.first_output + u32::from(router.outputs);
-        let busy = outputs.filter(|&output| self.ports.output(output).free_at == free_at);
-        busy.min_by_key(|&output| u32::from(self.ports.output(output).pointer) != behind)
+        let (number, layout) = self.shared.ports.router_of(buffer);
+        let own = (buffer - (layout.first_input << self.shared.size.shift)) as usize;
+        let output = with_cells!(&self.cells, cells => {
+            let cell = &cells[number as usize];
+            let mut busy: Vec<u32> = (0..u32::from(layout.outputs)).collect();
+            busy.retain(|&output| cell.free_at[output as usize] == cell.left[own]);
+            let behind = |&output: &u32| usize::from(cell.pointer[output as usize]) != own + 1;
+            busy.into_iter().min_by_key(behind)
+        });
+        Some(layout.first_output + output?)
     }
 }

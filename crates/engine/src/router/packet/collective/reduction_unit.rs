@@ -7,42 +7,42 @@
 use super::COLLECTIVE;
 use super::units::{OpenOperation, Operands, OperationState};
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::ports::PacketQueue;
-use crate::network::size::Size;
+use crate::next_hop::encoded_route::EncodedRoute;
 use crate::packet::{Origin, Packet, last_start};
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::cell::Shape;
+use crate::router::packet::{Features, Visit};
 use flitlab_fabric::NONE;
 
-impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
+impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Makes the requests of a packet of a collective operation that has become the head of a
     /// buffer or of one of the unit's queues.
-    pub(crate) fn new_head_collective(&mut self, input_vc: u32) {
+    pub(crate) fn new_head_collective(&mut self, buffer: u32) {
         let trees = &self.context.trees;
-        let (_, vc) = self.place(input_vc);
-        self.queues[input_vc as usize].options = 0;
+        let (_, vc) = self.place(buffer);
+        self.choice(buffer).options = 0;
         if vc == trees.up {
-            self.take_operands(input_vc, 0);
+            self.take_operands(buffer, 0);
         } else if vc == trees.down || vc == trees.down + 2 {
-            self.queues[input_vc as usize].ask = NEVER;
-            self.begin_if_next(input_vc);
+            self.cell.ask[S::buffer(buffer as usize)] = NEVER;
+            self.begin_if_next(buffer);
         } else {
-            let PacketQueue { head, ask, flits, .. } = self.queues[input_vc as usize];
-            let route = self.packets.packets[head as usize].route.0;
+            let place = S::buffer(buffer as usize);
+            let ask = self.cell.ask[place];
+            let &Packet { flits, route: EncodedRoute(route), .. } = self.head_of(buffer);
             let output = trees.place(self.name, route).0.towards[self.name as usize];
-            let queue = &mut self.queues[input_vc as usize];
-            (queue.output, queue.out_vc, queue.need) = (output, trees.up, flits);
-            self.add_request(usize::from(output), input_vc, ask);
+            (self.cell.out_vc[place], self.cell.need[place]) = (trees.up, flits);
+            self.add_request(usize::from(output), buffer, ask);
         }
     }
 
     /// Takes the operands from a buffer that may be taken. The others wait there until results have
     /// left. Credits that arrive by `settled` can be added at once.
-    pub(super) fn take_operands(&mut self, input_vc: u32, settled: Tick) {
+    pub(super) fn take_operands(&mut self, buffer: u32, settled: Tick) {
         let trees = &self.context.trees;
+        let place = S::buffer(buffer as usize);
         loop {
-            let queue = &mut self.queues[input_vc as usize];
-            queue.ask = NEVER;
-            let slot = queue.head;
+            self.cell.ask[place] = NEVER;
+            let slot = self.cell.head[place];
             if slot == NONE {
                 return;
             }
@@ -53,10 +53,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             if number >= unit.next + trees.open {
                 return;
             }
-            let start = packet.ready.max(queue.free_at).max(operation.free_at);
+            let start = packet.ready.max(self.cell.left[place]).max(operation.free_at);
             let last = last_start(start, packet.tail, packet.flits, trees.flit);
-            queue.free_at = last + trees.flit;
-            queue.head = packet.next;
+            self.cell.left[place] = last + trees.flit;
+            self.cell.head[place] = packet.next;
             let Origin { created, injected, payload, hops, .. } =
                 self.packets.origins[slot as usize];
             self.packets.remove(slot);
@@ -77,7 +77,10 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
                     missing
                 }
             };
-            self.release_buffer(input_vc, packet.flits, last + trees.flit, settled);
+            if packet.next == NONE {
+                self.note_empty(buffer);
+            }
+            self.release_buffer(buffer, packet.flits, last + trees.flit, settled);
             if missing == 0 {
                 self.make_results();
             }
@@ -115,10 +118,9 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             let at_root = tree.root_router == self.name;
             debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
             let turns = at_root && trees.kind.goes_down();
-            let input_vc = u32::from(if turns { trees.down } else { trees.up }) + 2;
-            let PacketQueue { head, tail, .. } = &mut self.queues[input_vc as usize];
-            if self.packets.append(head, tail, slot) {
-                self.new_head(input_vc);
+            let buffer = u32::from(if turns { trees.down } else { trees.up }) + 2;
+            if self.append(buffer, slot) {
+                self.new_head(buffer, slot);
             }
         }
     }
@@ -143,8 +145,8 @@ impl<S: Size, F: Features> RouterView<'_, '_, S, F> {
             unit.next = next;
         }
         if next > before {
-            for input in 0..u32::from(self.router.inputs) {
-                self.take_operands((input << self.size.shift()) + u32::from(trees.up), now);
+            for input in 0..u32::from(self.layout.inputs) {
+                self.take_operands((input << self.size().shift) + u32::from(trees.up), now);
             }
         }
     }

@@ -5,12 +5,10 @@ use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
 use super::{FarOutput, Notice, NoticeKind};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
-use crate::network::port_block::Output;
-use crate::network::size::Size;
 use crate::packet::{Delivery, Packet};
 use crate::router::packet::credits::Credit;
-use crate::router::packet::outbox::Sent;
-use crate::router::packet::{Features, RouterView};
+use crate::router::packet::cell::{DEAD, Shape};
+use crate::router::packet::{FarEnd, Features, Visit};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -29,7 +27,7 @@ struct Transmission {
     again: bool,
 }
 
-impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
+impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     /// A lower bound of the time of the next event on the router's links, grants excluded.
     pub(crate) fn links_due(&mut self) -> &mut Tick {
         &mut self.links.state.due[self.number as usize]
@@ -43,13 +41,13 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
 
     /// The times of an output's channel.
     fn timing(&mut self, output: usize) -> &'a Timing {
-        self.context.timing(self.output(output).timing)
+        self.context.timing(self.cell.timing[S::port(output)])
     }
 
     /// By output of the router: a lower bound of the next event on its link, grants excluded.
     fn links_next(&mut self) -> &mut [Tick] {
-        let first = self.router.first_output as usize;
-        let outputs = first..first + usize::from(self.router.outputs);
+        let first = self.layout.first_output as usize;
+        let outputs = first..first + usize::from(self.layout.outputs);
         &mut self.links.state.next[outputs]
     }
 
@@ -105,14 +103,14 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
         self.links_next()[output] = next;
         let link = self.link(output);
         let (is_full, line_free) = (link.is_full(&rules), link.line_free);
-        let &mut Output { free_at, since, .. } = self.output(output);
+        let output = S::port(output);
+        let (free_at, since) = (self.cell.free_at[output], self.cell.since[output]);
         if is_full && free_at != NEVER {
-            self.output(output).free_at = NEVER;
-            *self.due(output) = NEVER;
+            (self.cell.free_at[output], self.cell.due[output]) = (NEVER, NEVER);
         } else if !is_full && free_at == NEVER {
             let free_at = line_free.max(now);
-            self.output(output).free_at = free_at;
-            *self.due(output) = if since == NEVER { NEVER } else { since.max(free_at) };
+            self.cell.free_at[output] = free_at;
+            self.cell.due[output] = if since == NEVER { NEVER } else { since.max(free_at) };
         }
     }
 
@@ -137,7 +135,7 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
         vc: u8,
         (now, released): (Tick, Tick),
     ) {
-        let room = self.output(output).room + u32::from(vc);
+        let room = self.cell.room[S::port(output)] + u32::from(vc);
         let Packet { ready, tail: arrives, source, sequence, flits, .. } = *self.packet(slot);
         self.credits.room[room as usize] -= flits;
         let cut = self.is_cut(output, arrives);
@@ -197,7 +195,7 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
         let Transmission { ready, arrives, .. } = transmission;
         if slot != NONE {
             self.origin(slot).lose();
-            if self.output(output).dead {
+            if self.has(output, DEAD) {
                 let time = self.time(arrives);
                 self.to_hosts.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
@@ -256,12 +254,13 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
             ArrivalOutcome::Discarded => {
                 self.link(output).entries[place].slot = NONE;
                 self.packets.remove(slot);
-                let &mut Output { room, free_at, .. } = self.output(output);
+                let room = self.cell.room[S::port(output)];
                 let credit = Credit { time: arrives + back, flits };
                 let awaited = self.credits.send(room + u32::from(vc), credit, transmission.start);
                 // A grant makes the output due for all that wait for it.
                 if awaited && again {
-                    self.lower(output, credit.time.max(free_at));
+                    let free_at = self.cell.free_at[S::port(output)];
+                    self.cell.lower(output, credit.time.max(free_at));
                 }
             }
         }
@@ -270,13 +269,13 @@ impl<'a, S: Size, F: Features> RouterView<'a, '_, S, F> {
     /// Puts a packet into the buffer at the far end. For a bad copy that router is told when its
     /// last flit is there, since that may be before the copy asks for an output.
     fn enter(&mut self, output: usize, vc: u8, slot: u32) {
-        let &mut Output { far_part: part, far_router: router, far_input_vc, .. } =
-            self.output(output);
-        let input_vc = u32::from(far_input_vc) + u32::from(vc);
-        self.outbox.sent.push(Sent { slot, part, router, input_vc });
-        if self.origin(slot).is_bad() {
+        let (is_bad, time) = (self.origin(slot).is_bad(), self.packet(slot).tail);
+        self.hand_on(output, vc, slot);
+        if is_bad {
+            let FarEnd { part, router, input } = self.far_end(output);
             let to = FarOutput { part, router, output: 0 };
-            let (time, kind) = (self.packet(slot).tail, NoticeKind::BadCopy(input_vc));
+            let buffer = (u32::from(input) << self.size().shift) + u32::from(vc);
+            let kind = NoticeKind::BadCopy(buffer);
             self.links.notices.push(Notice { to, time, kind });
         }
     }

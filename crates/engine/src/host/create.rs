@@ -67,6 +67,15 @@ impl Hosts {
         terminal * channels..(terminal + 1) * channels
     }
 
+    /// Whether some injection channel of a terminal has packets and waits for credits of an unknown
+    /// time.
+    #[inline]
+    pub(crate) fn is_blocked(&self, common: &Common<'_>, terminal: u32) -> bool {
+        let Range { start, end } = self.injections_of(common, terminal);
+        let injections = &self.sources.injections[start as usize..end as usize];
+        injections.iter().any(|injection| injection.waiting != 0 && injection.due == NEVER)
+    }
+
     /// Handles what is due at a terminal's host: events, or a message to be created.
     #[inline]
     pub(crate) fn run_due(&mut self, common: &mut Common<'_>, terminal: u32, now: Tick) {
@@ -84,6 +93,20 @@ impl Hosts {
     /// Creates a terminal's message, if it has one to create now. The send overhead has passed.
     #[inline]
     pub(crate) fn create(&mut self, common: &mut Common<'_>, terminal: u32, now: Picoseconds) {
+        if let Some((channel, role, message)) = self.next_message(common, terminal, now) {
+            self.enqueue(common, terminal, channel, role, message);
+        }
+    }
+
+    /// Takes the next message of a terminal, if it has one to create now that enters a source queue;
+    /// its injection channel and its role come with it.
+    #[inline]
+    pub(crate) fn next_message(
+        &mut self,
+        common: &mut Common<'_>,
+        terminal: u32,
+        now: Picoseconds,
+    ) -> Option<(u8, Role, Queued)> {
         let overhead = common.context.parameters.send_overhead;
         let name = self.sources.adapters[terminal as usize].name;
         let (message, next) = self.workload.create(name, now - overhead);
@@ -94,13 +117,14 @@ impl Hosts {
         if !self.needs.any.deferred || !message.as_ref().is_none_or(is_deferred) {
             common.latest = common.latest.max(now);
         }
-        let Some(message) = &message else { return };
+        let message = &message?;
         let class = message.class;
         debug_assert_eq!(message.source, name);
         debug_assert_eq!(message.time + common.context.overheads[class].send, now);
         let (role, bytes) = match message.kind {
             MessageKind::Operand | MessageKind::Broadcast => {
-                return self.create_collective(common, terminal, message, now);
+                self.create_collective(common, terminal, message, now);
+                return None;
             }
             MessageKind::Data => (Role::Data, message.bytes),
             MessageKind::Read { request } => (Role::Request(message.bytes), u64::from(request)),
@@ -112,7 +136,8 @@ impl Hosts {
             let flits = common.context.parameters.message_flits(bytes);
             common.counters.flits_created += flits;
             common.counters.flits_lost += flits;
-            return self.lose_message(common, class);
+            self.lose_message(common, class);
+            return None;
         }
         let adapter = &mut self.sources.adapters[terminal as usize];
         let injection_channel = adapter.next_channel;
@@ -136,7 +161,7 @@ impl Hosts {
             note,
             class,
         };
-        self.enqueue(common, terminal, injection_channel, role, queued);
+        Some((injection_channel, role, queued))
     }
 
     /// Counts a message that is not received because of a failure.

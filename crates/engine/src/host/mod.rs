@@ -13,7 +13,7 @@ pub(crate) mod source;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use packets::NewPacket;
+pub(crate) use packets::{NewPacket, PacketOfMessage};
 
 use crate::common::Common;
 use crate::frame::tick::{NO_TIME, Tick};
@@ -33,6 +33,9 @@ use source::Sources;
 /// The state of a part's terminals.
 pub(crate) struct Hosts {
     pub workload: Box<dyn Workload>,
+    /// Whether terminals may go ahead of their routers: nothing that is delivered changes what they
+    /// send.
+    pub go_ahead: bool,
     /// What the workloads want to be told.
     needs: HostNeeds,
     pub sources: Sources,
@@ -59,7 +62,9 @@ impl Hosts {
         let context: &NetworkContext<'_> = &common.context;
         let (part, parts) = (common.schedule.part, context.cut.parts());
         let needs = HostNeeds::new(&*workload);
+        let go_ahead = workload.is_open() && !common.to_hosts.hosts_answer;
         let mut hosts = Self {
+            go_ahead,
             sources: Sources::new(context, part, ports, needs.any.waits),
             sink: Sink::new(parts),
             workload,

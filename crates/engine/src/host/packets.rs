@@ -3,15 +3,30 @@
 use super::Hosts;
 use super::source::{Adapter, SourceQueue, note};
 use crate::common::Common;
-use crate::frame::tick::Tick;
+use crate::frame::tick::{NO_TIME, Tick};
 use crate::next_hop::answer::Ends;
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use crate::packet::message::{Arrival, Note, Queued, Role};
 use crate::packet::{Origin, Packet};
 use crate::router::packet::collective::COLLECTIVE;
+use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+
+/// What a packet takes from its message.
+#[derive(Clone, Copy)]
+pub(crate) struct PacketOfMessage {
+    pub created: Picoseconds,
+    pub destination: u32,
+    pub class: u8,
+    /// The number under which the message was announced to its sink's part.
+    pub arrival: u32,
+    pub payload: u32,
+    pub flits: u16,
+    /// The packet's route, if it belongs to a collective operation.
+    pub tag: u64,
+}
 
 /// A packet that a source has made.
 pub(crate) struct NewPacket {
@@ -93,11 +108,32 @@ impl Hosts {
             let message = Queued { created, bytes_left: bytes, destination, next, note, class };
             (arrival, role, tag) = self.announced(common, message, (!is_last).then_some(slot));
         }
+        self.sources.adapters[terminal as usize].queue.flits -= u64::from(flits);
+        self.break_backlog(common, terminal, now);
+        let of_packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
+        let slot = self.make_packet(common, (number, terminal, vc), of_packet, now);
+        if arrival == COLLECTIVE {
+            tag = self.tag_of_operation(tag, class);
+        }
+        let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
+        NewPacket { slot, departs: departs.then_some(tag) }
+    }
+
+    /// Makes a packet of a terminal, whose header starts on an injection channel now. Returns its
+    /// slot.
+    #[inline(always)]
+    pub(crate) fn make_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, terminal, vc): (u32, u32, u8),
+        of_packet: PacketOfMessage,
+        now: Tick,
+    ) -> u32 {
+        let PacketOfMessage { created, destination, class, arrival, payload, flits, tag } = of_packet;
         let time = common.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
         let sequence = adapter.sequence;
         adapter.sequence = sequence.wrapping_add(1);
-        adapter.queue.flits -= u64::from(flits);
         let &mut Adapter { name: source, router, .. } = adapter;
 
         let mut packet = Packet {
@@ -118,7 +154,6 @@ impl Hosts {
         let rest = &mut rest[..common.packets.words];
         if arrival == COLLECTIVE {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
-            tag = self.tag_of_operation(tag, class);
         } else {
             let from = router + common.context.cut.first_router(common.schedule.part);
             let ejection = of_terminal % common.context.parameters.ejection_channels;
@@ -130,8 +165,27 @@ impl Hosts {
         }
         let slot = common.packets.insert(packet, origin);
         common.packets.rest(slot).copy_from_slice(rest);
-        let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
-        NewPacket { slot, departs: departs.then_some(tag) }
+        slot
+    }
+
+    /// If all that is left in a terminal's source queues was created ahead: the backlog begins anew.
+    #[inline]
+    fn break_backlog(&mut self, common: &Common<'_>, terminal: u32, now: Tick) {
+        if !self.go_ahead || self.sources.adapters[terminal as usize].queue.flits == 0 {
+            return;
+        }
+        let vcs = fitted!(common.context.vc_map.count(), u32);
+        let mut first = NO_TIME;
+        for injection in self.injections_of(common, terminal) {
+            let waiting = self.sources.injections[injection as usize].waiting;
+            for vc in bits(waiting) {
+                let created = self.sources.created_of_next(injection, fitted!(vc, u32), vcs);
+                first = first.min(created);
+            }
+        }
+        if first > common.time(now) {
+            self.sources.adapters[terminal as usize].queue.since = first;
+        }
     }
 
     /// Registers a message with its sink if it has several packets or expects a reply. Returns its

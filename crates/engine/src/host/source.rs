@@ -191,7 +191,7 @@ impl Sources {
 
     /// The cut of a message of this many bytes into packets.
     #[inline]
-    pub(super) fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
+    pub(crate) fn packing(&mut self, bytes: u64, parameters: &Parameters) -> Packing {
         if self.packing.bytes != bytes {
             self.packing = Packing::new(bytes, parameters);
         }
@@ -201,6 +201,12 @@ impl Sources {
     /// Flits of the packet that a source queue of an injection channel sends next.
     pub(crate) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
         self.queues[(injection * vcs + queue) as usize].flits
+    }
+
+    /// Time at which the message at the head of a source queue was created.
+    pub(crate) fn created_of_next(&self, injection: u32, queue: u32, vcs: u32) -> Picoseconds {
+        let head = self.queues[(injection * vcs + queue) as usize].head;
+        self.queued.get(head).map_or(NO_TIME, |message| message.created)
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {

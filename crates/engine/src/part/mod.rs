@@ -115,6 +115,53 @@ impl<'f, R: Routers> Part<'f, R> {
         hosts.sources.due[terminal as usize] = due;
     }
 
+    /// Lets a terminal go ahead of its router to the end of the window. It creates all messages
+    /// and, as long as it is certain which packets have room, sends them.
+    #[inline(never)]
+    fn run_ahead(&mut self, terminal: u32) {
+        let Self { common, hosts, routers } = self;
+        let end = common.schedule.window.end;
+        // Packets are numbered in the order in which they are sent, by whichever channel. So none
+        // is sent ahead while a channel waits for credits of an unknown time.
+        let mut sends = !hosts.sources.paused && !hosts.is_blocked(common, terminal);
+        loop {
+            let create = hosts.host_due(common, terminal);
+            let inject = if sends { hosts.injections_due(common, terminal) } else { NEVER };
+            if create.min(inject) >= end {
+                break;
+            }
+            if create <= inject {
+                let time = common.time(create);
+                let Some((channel, role, message)) = hosts.next_message(common, terminal, time)
+                else {
+                    continue;
+                };
+                let is_first = sends && create < inject;
+                let is_last = hosts.host_due(common, terminal) > create;
+                let place = (terminal, channel);
+                if !(is_first
+                    && is_last
+                    && routers.send_at_once(common, hosts, place, &message, create))
+                {
+                    hosts.enqueue(common, terminal, channel, role, message);
+                }
+                continue;
+            }
+            for injection in hosts.injections_of(common, terminal) {
+                if hosts.sources.injections[injection as usize].due > inject {
+                    continue;
+                }
+                if !routers.has_room(common, hosts, (injection, terminal), inject) {
+                    sends = false;
+                    break;
+                }
+                let due = routers.inject(common, hosts, injection, terminal, inject);
+                hosts.sources.injections[injection as usize].due = due;
+            }
+        }
+        hosts.sources.due[terminal as usize] = hosts.terminal_due(common, terminal);
+    }
+
     /// Handles the effects of a router's packets at its own terminals.
     #[inline]
     fn handle_own_effects(&mut self) {
@@ -173,6 +220,13 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         let router = &self.routers.ports().routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.common.schedule.window.end;
+        if R::HOSTS_GO_AHEAD && self.hosts.go_ahead {
+            for terminal in terminals.clone() {
+                if self.hosts.sources.due[terminal as usize] < end {
+                    self.run_ahead(terminal);
+                }
+            }
+        }
         // The router's terminals do not change the time of its next event: a packet of theirs is
         // among the arrivals.
         let mut next = self.routers.next_event(number);

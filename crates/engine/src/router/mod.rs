@@ -22,6 +22,7 @@ use crate::interruption::Interruption;
 use crate::network::context::NetworkContext;
 use crate::network::port::{Input, Output};
 use crate::network::ports::Ports;
+use crate::packet::message::Queued;
 use crate::part::Part;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
@@ -47,6 +48,9 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// Whether injected flits are in their queues at once, rather than among the arrivals of the
     /// router.
     const QUEUES_AT_ONCE: bool;
+
+    /// Whether terminals may go ahead of their routers.
+    const HOSTS_GO_AHEAD: bool = false;
 
     /// Idle routers with these ports.
     fn new(common: &Common<'_>, ports: Ports, own: &Self::Own) -> Self;
@@ -79,6 +83,31 @@ pub(crate) trait Routers: Fail + Waits + Send {
         terminal: u32,
         now: Tick,
     ) -> Tick;
+
+    /// Whether the packet that an injection channel sends next has room, by the credits that are
+    /// known.
+    fn has_room(
+        &mut self,
+        _: &Common<'_>,
+        _: &Hosts,
+        _injection: (u32, u32),
+        _now: Tick,
+    ) -> bool {
+        false
+    }
+
+    /// Sends a message of one packet past its source queue, if the injection channel is free, its
+    /// queues are empty and there is room by the credits that are known. Returns whether it did.
+    fn send_at_once(
+        &mut self,
+        _: &mut Common<'_>,
+        _: &mut Hosts,
+        _channel: (u32, u8),
+        _message: &Queued,
+        _now: Tick,
+    ) -> bool {
+        false
+    }
 
     /// Whether an injection channel has begun a packet whose flits wait.
     fn has_begun(&self, _injection: u32) -> bool {

@@ -227,6 +227,10 @@ impl OpenLoad {
 }
 
 impl Workload for OpenLoad {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     /// To be called once a terminal.
     fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         if !self.pattern.sends(terminal) {

@@ -31,6 +31,10 @@ impl Script {
 }
 
 impl Workload for Script {
+    fn is_open(&self) -> bool {
+        true
+    }
+
     fn first(&mut self, terminal: u32) -> Option<Picoseconds> {
         self.upcoming(terminal).map(|message| message.time)
     }

@@ -63,6 +63,12 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     fn create(&mut self, terminal: u32, now: Picoseconds)
     -> (Option<Message>, Option<Picoseconds>);
 
+    /// Whether its messages do not depend on what happens in the network, so that a terminal may be
+    /// asked ahead for those of the near future.
+    fn is_open(&self) -> bool {
+        false
+    }
+
     /// By class of messages, the workloads of which it consists; none if it is one.
     fn by_class(&self) -> &[Box<dyn Workload>] {
         &[]

@@ -23,6 +23,7 @@ use crate::router::packet::cell::{
 use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::router::packet::choices::Choice;
 use crate::router::packet::credits::Credit;
+use crate::router::packet::vector::equal;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use crate::trace::note;
@@ -143,7 +144,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         loop {
             let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
             let links_due = if F::RESENDS { *self.links_due() } else { NEVER };
-            let now = self.cell.least_due().min(decide_at).min(links_due);
+            let now = self.cell.least_due::<F::Vector>().min(decide_at).min(links_due);
             if now >= until || self.to_hosts.is_urgent() {
                 return now;
             }
@@ -178,8 +179,8 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let words = self.cell.due.as_ref().len().div_ceil(64);
         for step in 0..span_count(words) {
             let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
-            let due = self.cell.due.as_ref()[word * 64..].iter().take(64).enumerate();
-            let due = due.fold(0, |set, (output, &due)| set | u64::from(due == now) << output);
+            let due = &self.cell.due.as_ref()[word * 64..];
+            let due = equal::<F::Vector>(&due[..due.len().min(64)], now);
             for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
                 self.try_grant::<RELATED>(output as usize, pass, now);
             }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::NO_OUTPUT;
 use crate::network::port::{AWAY, Input, NO_PORT, Output};
+use crate::router::packet::vector::{Vector, least};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::{ChannelKind, Stall};
@@ -396,14 +397,8 @@ impl<S: Shape> Cell<S> {
 
     /// The earliest time at which an output can grant.
     #[inline(always)]
-    pub(crate) fn least_due(&self) -> Tick {
-        let mut least = NEVER;
-        let (eights, rest) = self.due.as_ref().as_chunks();
-        for &[a, b, c, d, e, f, g, h] in eights {
-            let quarters = [a.min(e), b.min(f), c.min(g), d.min(h)];
-            least = least.min(quarters[0].min(quarters[1]).min(quarters[2].min(quarters[3])));
-        }
-        rest.iter().fold(least, |least, &due| least.min(due))
+    pub(crate) fn least_due<V: Vector>(&self) -> Tick {
+        least::<V>(self.due.as_ref())
     }
 }
 

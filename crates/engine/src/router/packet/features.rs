@@ -3,11 +3,16 @@
 //! A visit is compiled for a bundle of features. Those that are not in the bundle cost nothing.
 //! Those that are in it, but not in use, have empty state.
 
+use std::marker::PhantomData;
+
 use crate::network::context::NetworkContext;
 use crate::next_hop::demands;
+use crate::router::packet::vector::{Portable, Vector};
 
 /// A bundle of features for which a visit is compiled.
 pub(crate) trait Features {
+    /// Comparisons of ticks.
+    type Vector: Vector;
     /// Packets may choose among outputs.
     const CHOOSES: bool = false;
     /// Routers may combine and replicate packets.
@@ -17,21 +22,25 @@ pub(crate) trait Features {
 }
 
 /// No feature.
-pub(crate) struct Plain;
+pub(crate) struct Plain<V>(PhantomData<V>);
 
 /// Adaptive routing.
-pub(crate) struct Choosing;
+pub(crate) struct Choosing<V>(PhantomData<V>);
 
 /// All features.
 pub(crate) struct Every;
 
-impl Features for Plain {}
+impl<V: Vector> Features for Plain<V> {
+    type Vector = V;
+}
 
-impl Features for Choosing {
+impl<V: Vector> Features for Choosing<V> {
+    type Vector = V;
     const CHOOSES: bool = true;
 }
 
 impl Features for Every {
+    type Vector = Portable;
     const CHOOSES: bool = true;
     const COMBINES: bool = true;
     const RESENDS: bool = true;

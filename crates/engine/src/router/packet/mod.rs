@@ -12,6 +12,7 @@ pub(crate) mod features;
 pub(crate) mod inlets;
 pub(crate) mod link;
 pub(crate) mod stalls;
+pub(crate) mod vector;
 pub(crate) mod visit;
 pub(crate) mod waits;
 
@@ -24,10 +25,11 @@ use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::source::{Adapter, Injection};
-use crate::host::{Hosts, NewPacket};
+use crate::host::{Hosts, NewPacket, PacketOfMessage};
 use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::demands;
+use crate::packet::message::{Packing, Queued, Role};
 use crate::packet::{Packet, PacketCrossing, chain};
 use crate::router::packet::cell::{Cells, Size, with_cells};
 use crate::router::packet::choices::AdaptiveState;
@@ -36,6 +38,9 @@ use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::inlets::Inlets;
 use crate::router::packet::link::{LinkState, Links, Notice};
+#[cfg(target_arch = "x86_64")]
+use crate::router::packet::vector::Avx2;
+use crate::router::packet::vector::{Portable, Vector, has_avx2};
 use crate::router::{Fail, Routers};
 use crate::set::{bits, members};
 use flitlab_base::narrow::{fitted, narrow};
@@ -48,6 +53,8 @@ pub(crate) struct PacketRouters {
     pub cells: Cells,
     pub shared: SharedState,
     features: FeatureSet,
+    /// Whether the processor has AVX2.
+    has_avx2: bool,
     /// The part's number, and the number of ejection channels of a terminal.
     part: u32,
     ejection_channels: u32,
@@ -115,6 +122,7 @@ impl Routers for PacketRouters {
     type Saved = (Cells, Inlets, Credits, AdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
+    const HOSTS_GO_AHEAD: bool = true;
 
     fn new(common: &Common<'_>, mut ports: Ports, (): &()) -> Self {
         let context = &*common.context;
@@ -168,7 +176,7 @@ impl Routers for PacketRouters {
         };
         let part = narrow(common.schedule.part);
         let ejection_channels = context.parameters.ejection_channels;
-        Self { cells, shared, features, part, ejection_channels }
+        Self { cells, shared, features, has_avx2: has_avx2(), part, ejection_channels }
     }
 
     fn ports(&self) -> &Ports {
@@ -207,7 +215,7 @@ impl Routers for PacketRouters {
 
     #[inline(always)]
     fn next_event(&self, number: u32) -> Tick {
-        let next = with_cells!(&self.cells, cells => cells[number as usize].least_due());
+        let next = with_cells!(&self.cells, cells => cells[number as usize].least_due::<Portable>());
         if self.features == FeatureSet::Plain {
             return next;
         }
@@ -220,25 +228,15 @@ impl Routers for PacketRouters {
         self.shared.inlets.have_arrived(number)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn run(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
-        let Self { cells, shared, features, .. } = self;
-        match features {
-            FeatureSet::Plain => with_cells!(cells, cells => {
-                Visit::<_, Plain>::new(&mut cells[number as usize], shared, common, number).run(until)
-            }),
-            FeatureSet::Choosing => with_cells!(cells, cells => {
-                let cell = &mut cells[number as usize];
-                Visit::<_, Choosing>::new(cell, shared, common, number).run(until)
-            }),
-            FeatureSet::Every => match cells {
-                Cells::Any(cells) => {
-                    let cell = &mut cells[number as usize];
-                    Visit::<_, Every>::new(cell, shared, common, number).run(until)
-                }
-                _ => unreachable!("they are made for all features"),
-            },
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx2 {
+            #[allow(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: the processor has the instructions that the function is compiled for.
+            return unsafe { self.run_with_avx2(common, number, until) };
         }
+        self.run_portably(common, number, until)
     }
 
     /// Sends the first packet that has room through an injection channel, if that is free.
@@ -266,6 +264,14 @@ impl Routers for PacketRouters {
         for waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
             for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
                 let flits = hosts.sources.flits_of_next(number, vc, vcs);
+                if hosts.go_ahead {
+                    let created = hosts.sources.created_of_next(number, vc, vcs);
+                    let created = common.schedule.tick(created);
+                    if created > now {
+                        due = due.min(created);
+                        continue;
+                    }
+                }
                 let place = room + vc;
                 if !self.shared.credits.have_room(place, flits, now) {
                     due = due.min(self.shared.credits.foresee(place, flits));
@@ -280,6 +286,58 @@ impl Routers for PacketRouters {
         }
         hosts.begin_wait(common, number, now);
         due
+    }
+
+    fn has_room(
+        &mut self,
+        common: &Common<'_>,
+        hosts: &Hosts,
+        (number, terminal): (u32, u32),
+        now: Tick,
+    ) -> bool {
+        let vcs = fitted!(common.context.vc_map.count(), u32);
+        let injection = hosts.sources.injections[number as usize];
+        let vc = u32::from(injection.first_waiting());
+        let of_terminal = number - terminal * common.context.parameters.injection_channels;
+        let place = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs + vc;
+        let flits = hosts.sources.flits_of_next(number, vc, vcs);
+        self.shared.credits.have_room(place, flits, now)
+    }
+
+    #[inline(always)]
+    fn send_at_once(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (terminal, channel): (u32, u8),
+        message: &Queued,
+        now: Tick,
+    ) -> bool {
+        let context = &*common.context;
+        let number = terminal * context.parameters.injection_channels + u32::from(channel);
+        let &Queued { created, bytes_left, destination, note, class, .. } = message;
+        let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
+        let is_one = bytes_left <= context.parameters.maximum_payload.0 && note == NONE;
+        if !is_one || waiting != 0 || free_at > now {
+            return false;
+        }
+        let adapter = &hosts.sources.adapters[terminal as usize];
+        let ends = (adapter.name, destination);
+        let vc = common.routing.source_vc(context, (class, Role::Data), ends);
+        let vcs = fitted!(context.vc_map.count(), u32);
+        let place = adapter.room + u32::from(channel) * vcs + u32::from(vc);
+        let Packing { payload, packet_flits: flits, .. } =
+            hosts.sources.packing(bytes_left, &context.parameters);
+        if !self.shared.credits.have_room(place, flits, now) {
+            return false;
+        }
+        self.shared.credits.room[place as usize] -= flits;
+        common.counters.flits_created += u64::from(flits);
+        let (arrival, tag) = (NONE, 0);
+        let packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
+        let slot = hosts.make_packet(common, (number, terminal, vc), packet, now);
+        self.start_packet(common, hosts, (number, terminal, vc), slot, now);
+        true
     }
 
     fn deliver(&mut self, common: &mut Common<'_>) {
@@ -347,7 +405,7 @@ impl Routers for PacketRouters {
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
         let Self { cells, shared, .. } = self;
         with_cells!(cells, cells => for (number, cell) in (0..).zip(cells) {
-            Visit::<_, Plain>::new(cell, shared, common, number).settle_stalls(now);
+            Visit::<_, Plain<Portable>>::new(cell, shared, common, number).settle_stalls(now);
         });
     }
 
@@ -409,6 +467,41 @@ impl Fail for PacketRouters {
 }
 
 impl PacketRouters {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    #[inline(never)]
+    fn run_with_avx2(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
+        self.run_with::<Avx2>(common, number, until)
+    }
+
+    #[inline(never)]
+    fn run_portably(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
+        self.run_with::<Portable>(common, number, until)
+    }
+
+    /// Visits a router with the features that it needs.
+    #[inline(always)]
+    fn run_with<V: Vector>(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
+        let Self { cells, shared, features, .. } = self;
+        match features {
+            FeatureSet::Plain => with_cells!(cells, cells => {
+                let cell = &mut cells[number as usize];
+                Visit::<_, Plain<V>>::new(cell, shared, common, number).run(until)
+            }),
+            FeatureSet::Choosing => with_cells!(cells, cells => {
+                let cell = &mut cells[number as usize];
+                Visit::<_, Choosing<V>>::new(cell, shared, common, number).run(until)
+            }),
+            FeatureSet::Every => match cells {
+                Cells::Any(cells) => {
+                    let cell = &mut cells[number as usize];
+                    Visit::<_, Every>::new(cell, shared, common, number).run(until)
+                }
+                _ => unreachable!("they are made for all features"),
+            },
+        }
+    }
+
     /// Sends the first packet of a source queue through a free injection channel.
     #[inline]
     fn send_packet(
@@ -420,6 +513,23 @@ impl PacketRouters {
         now: Tick,
     ) {
         let NewPacket { slot, departs } = hosts.next_packet_of(common, number, terminal, vc, now);
+        let free_at = self.start_packet(common, hosts, (number, terminal, vc), slot, now);
+        if let Some(tag) = departs {
+            hosts.message_sent(common, terminal, tag, common.time(free_at));
+        }
+    }
+
+    /// Starts a new packet on an injection channel. Returns the time at which the channel is free
+    /// again.
+    #[inline(always)]
+    fn start_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal, vc): (u32, u32, u8),
+        slot: u32,
+        now: Tick,
+    ) -> Tick {
         let packet = &mut common.packets.packets[slot as usize];
         let Packet { source, sequence, flits, .. } = *packet;
         let &Adapter { router, input: first_input, timing, .. } =
@@ -444,9 +554,7 @@ impl PacketRouters {
         let input = first_input + of_terminal - ports.routers[router as usize].first_input;
         let buffer = (input << ports.shift) + u32::from(vc);
         self.join(common, router, buffer, slot);
-        if let Some(tag) = departs {
-            hosts.message_sent(common, terminal, tag, common.time(free_at));
-        }
+        free_at
     }
 
     /// Puts a packet into a buffer of a router of this part.

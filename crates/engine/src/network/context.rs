@@ -194,8 +194,7 @@ impl<'f> NetworkContext<'f> {
     /// Sends a packet on a channel from `start`. Sets the times at which its last flit is at the
     /// far end and at which it may ask there. Returns the time at which its last flit starts.
     #[inline(always)]
-    pub(crate) fn send(&self, packet: &mut Packet, timing: u8, start: Tick) -> Tick {
-        let timing = self.timing(timing);
+    pub(crate) fn send(&self, packet: &mut Packet, timing: &Timing, start: Tick) -> Tick {
         let last = last_start(start, packet.tail, packet.flits, timing.flit);
         packet.tail = last + timing.forward;
         packet.ready = self.header(start, last) + timing.forward + self.routing;

@@ -114,14 +114,27 @@ impl<'f> SourceRoutes<'f> {
         origin.hops = fitted!(route.hops(), u16);
     }
 
+    /// Takes a packet's hop to the next router. Returns whether the word is used up, so that the
+    /// route has to be [refilled](Self::refill).
+    #[inline(always)]
+    pub(crate) fn takes_hop(&self, packet: &mut Packet) -> bool {
+        self.codec.go_on(&mut packet.route)
+    }
+
+    /// Replaces the used-up word of a packet's route by the next one.
+    #[cold]
+    pub(crate) fn refill(&self, packets: &mut Packets, slot: u32) {
+        let mut route = packets.packets[slot as usize].route;
+        self.codec.refill(&mut route, packets.rest(slot));
+        packets.packets[slot as usize].route = route;
+    }
+
     /// Takes a packet's hop to the next router.
     #[inline(always)]
     pub(crate) fn go_on(&self, packets: &mut Packets, slot: u32) {
-        let mut route = packets.packets[slot as usize].route;
-        if self.codec.go_on(&mut route) {
-            self.codec.refill(&mut route, packets.rest(slot));
+        if self.takes_hop(&mut packets.packets[slot as usize]) {
+            self.refill(packets, slot);
         }
-        packets.packets[slot as usize].route = route;
     }
 
     /// The router of a packet's destination, and its ejection channel there, from the packet's

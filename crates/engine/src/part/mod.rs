@@ -123,43 +123,46 @@ impl<'f, R: Routers> Part<'f, R> {
         let end = common.schedule.window.end;
         // Packets are numbered in the order in which they are sent, by whichever channel. So none
         // is sent ahead while a channel waits for credits of an unknown time.
-        let mut sends = !hosts.sources.paused && !hosts.is_blocked(common, terminal);
-        loop {
-            let create = hosts.host_due(common, terminal);
-            let inject = if sends { hosts.injections_due(common, terminal) } else { NEVER };
-            if create.min(inject) >= end {
-                break;
-            }
+        let is_idle = hosts.sources.adapters[terminal as usize].queue.flits == 0;
+        let mut sends =
+            !hosts.sources.paused && (is_idle || !hosts.is_blocked(common, terminal));
+        let injections = hosts.injections_of(common, terminal);
+        let due = |hosts: &Hosts, common: &Common<'_>, sends: bool| {
+            if sends { hosts.injections_due(common, terminal) } else { NEVER }
+        };
+        let mut create = hosts.host_due(common, terminal);
+        let mut inject = due(hosts, common, sends && !is_idle);
+        while create.min(inject) < end {
             if create <= inject {
-                let time = common.time(create);
-                let Some((channel, role, message)) = hosts.next_message(common, terminal, time)
-                else {
-                    continue;
-                };
-                let is_first = sends && create < inject;
-                let is_last = hosts.host_due(common, terminal) > create;
+                let (now, time) = (create, common.time(create));
+                let message = hosts.next_message(common, terminal, time);
+                create = hosts.host_due(common, terminal);
+                let Some((channel, role, message)) = message else { continue };
+                // Of several packets of an instant that of the first channel goes first.
+                let is_alone = now < inject && now < create;
                 let place = (terminal, channel);
-                if !(is_first
-                    && is_last
-                    && routers.send_at_once(common, hosts, place, &message, create))
+                if !(sends && is_alone && routers.send_at_once(common, hosts, place, &message, now))
                 {
                     hosts.enqueue(common, terminal, channel, role, message);
+                    inject = due(hosts, common, sends);
                 }
                 continue;
             }
-            for injection in hosts.injections_of(common, terminal) {
+            for injection in injections.clone() {
                 if hosts.sources.injections[injection as usize].due > inject {
                     continue;
                 }
-                if !routers.has_room(common, hosts, (injection, terminal), inject) {
-                    sends = false;
+                sends = routers.has_room(common, hosts, (injection, terminal), inject);
+                if !sends {
                     break;
                 }
                 let due = routers.inject(common, hosts, injection, terminal, inject);
                 hosts.sources.injections[injection as usize].due = due;
             }
+            inject = due(hosts, common, sends);
         }
-        hosts.sources.due[terminal as usize] = hosts.terminal_due(common, terminal);
+        hosts.sources.due[terminal as usize] =
+            create.min(if sends { inject } else { hosts.injections_due(common, terminal) });
     }
 
     /// Handles the effects of a router's packets at its own terminals.
@@ -220,7 +223,8 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         let router = &self.routers.ports().routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.common.schedule.window.end;
-        if R::HOSTS_GO_AHEAD && self.hosts.go_ahead {
+        let goes_ahead = R::HOSTS_GO_AHEAD && self.hosts.go_ahead;
+        if goes_ahead {
             for terminal in terminals.clone() {
                 if self.hosts.sources.due[terminal as usize] < end {
                     self.run_ahead(terminal);
@@ -229,9 +233,10 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         }
         // The router's terminals do not change the time of its next event: a packet of theirs is
         // among the arrivals.
-        let mut next = self.routers.next_event(number);
+        let mut next = if goes_ahead { NEVER } else { self.routers.next_event(number) };
         let mut at_terminals = self.hosts.sources.first_due(&terminals);
-        let mut has_arrivals = self.routers.has_arrivals(number);
+        // Where terminals have gone ahead, the router is what is left.
+        let mut has_arrivals = goes_ahead || self.routers.has_arrivals(number);
         loop {
             let until = at_terminals.min(end);
             if next < until || has_arrivals {
@@ -251,6 +256,9 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
                 for terminal in terminals.clone() {
                     if self.hosts.sources.due[terminal as usize] == at_terminals {
                         self.serve_terminal(terminal, at_terminals);
+                        if goes_ahead {
+                            self.run_ahead(terminal);
+                        }
                     }
                 }
                 at_terminals = self.hosts.sources.first_due(&terminals);

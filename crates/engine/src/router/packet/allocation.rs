@@ -31,6 +31,9 @@ use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::Stall;
 
+/// In place of a step of an arbitration's order: there is no other span.
+const LAST: u32 = u32::MAX;
+
 /// Which requests an allocation pass considers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AllocationPass {
@@ -195,7 +198,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         for word in 0..words {
             for bit in bits(std::mem::take(&mut self.inlets.arrived[first + word])) {
                 let buffer = fitted!(word * 64 + bit, u32);
-                let number = self.inlets.buffer(self.number, buffer);
+                let number = self.in_part(buffer);
                 let slot = self.inlets.inlets[number as usize].first;
                 self.cell.head[S::buffer(buffer as usize)] = slot;
                 self.new_head(buffer, slot);
@@ -343,32 +346,44 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         attempt: &mut A,
         now: Tick,
     ) -> bool {
-        let mut step = 0;
-        while let Some((span, behind)) = self.next_span::<A>(output, step, now) {
+        let output = S::port(output);
+        let is_one =
+            self.size().words == 1 && is_cyclic(self.context.parameters.arbitration);
+        let (mut span, mut step) = if is_one {
+            let requests =
+                if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
+            let pointer = u32::from(self.cell.pointer[output]);
+            (Span::new(0, pointer % 64, requests[output]), LAST)
+        } else {
+            match self.next_span::<A>(output, 0, now) {
+                Some(first) => first,
+                None => return false,
+            }
+        };
+        loop {
             for buffer in span {
                 if attempt.try_request(self, (output, buffer), now) {
                     return true;
                 }
             }
-            step = behind;
+            if step == LAST {
+                return false;
+            }
+            match self.next_span::<A>(output, step, now) {
+                Some(next) => (span, step) = next,
+                None => return false,
+            }
         }
-        false
     }
 
     /// The next span of the requests for an output in the order of its arbitration, and the step
     /// behind it. The first step is 0.
     #[inline(always)]
     fn next_span<A: Attempt>(&self, output: usize, step: u32, now: Tick) -> Option<(Span, u32)> {
-        let pointer = u32::from(self.cell.pointer[S::port(output)]);
-        let words = self.words(output);
         let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
-        if self.size().words == 1 && is_cyclic(self.context.parameters.arbitration) {
-            let set = requests[S::port(output)];
-            return (step == 0).then(|| (Span::new(0, pointer % 64, set), 1));
-        }
         let requests = PacketRequests {
-            set: &requests[words],
-            pointer,
+            set: &requests[self.words(output)],
+            pointer: self.cell.pointer[S::port(output)].into(),
             first_injected: u32::from(self.layout.transit) << self.size().shift,
             shift: self.size().shift,
             vc_map: &self.context.vc_map,
@@ -475,17 +490,24 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let since = self.waited_for_since(output, now);
         self.cell.next_output = fitted!(output, u16) + 1;
         let channel = self.channel(output);
-        let packet = &mut self.packets.packets[slot as usize];
-        let flits = packet.flits;
         let name = self.first_channel + channel;
+        let timing = self.context.timing(self.cell.timing[output]);
+        // One look at the packet, which may be far from any cache.
+        let packet = &mut self.packets.packets[slot as usize];
         if self.trace.is_some() {
             note(self.trace, packet, (self.epoch, now), name);
         }
-        let timing = self.cell.timing[output];
         let last = self.context.send(packet, timing, now);
-        let released = last + self.context.timing(timing).flit;
-        let arrives = packet.tail;
+        packet.next = NONE;
+        let needs_rest = match self.routing {
+            Routing::Source(routes) if !COPY && self.cell.flags[output] & HANDS_ON != 0 => {
+                routes.takes_hop(packet)
+            }
+            _ => false,
+        };
+        let Packet { flits, ready, tail: arrives, .. } = *packet;
         self.digest.add(time(self.epoch, now), name, packet.source, packet.sequence);
+        let released = last + timing.flit;
         self.counters.grants += 1;
         self.statistics.sent(channel, out_vc, flits);
         self.cell.pointer[output] = fitted!(buffer, u16) + 1;
@@ -495,10 +517,14 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             self.credits.room[room as usize] -= flits;
             if COPY {
                 self.origin(slot).hops += 1;
+            } else if let Routing::Source(routes) = self.routing {
+                if needs_rest {
+                    routes.refill(self.packets, slot);
+                }
             } else {
                 self.go_on(output, slot, arrives);
             }
-            self.hand_on(output, out_vc, slot);
+            self.hand_on(output, out_vc, (slot, ready));
         } else if F::RESENDS && self.has(output, REPEATS) {
             self.transmit(output, slot, out_vc, (now, released));
         } else {
@@ -530,8 +556,17 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let upstream = self.cell.upstream[input];
         let back = self.context.timing(self.cell.input_timing[input]).back;
         let credit = Credit { time: released + back, flits };
-        if self.injects(input) {
-            if self.credits.send(upstream + u32::from(vc), credit, settled) {
+        // The packets of a buffer leave one after the other, but for operands and bad copies.
+        let in_order = !F::COMBINES && !F::RESENDS;
+        let mut send = |place: u32, settled: Tick| {
+            if in_order {
+                self.credits.append(place, credit, settled)
+            } else {
+                self.credits.send(place, credit, settled)
+            }
+        };
+        if input >= usize::from(self.layout.transit) {
+            if send(upstream + u32::from(vc), settled) {
                 let channels = self.context.parameters.injection_channels;
                 let own = fitted!(input, u32) - u32::from(self.layout.transit);
                 let injection = self.layout.first_terminal * channels + own;
@@ -539,7 +574,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             }
         } else if upstream & AWAY == 0 {
             let place = upstream + u32::from(vc);
-            if self.credits.send(place, credit, self.settled) {
+            if send(place, self.window.start) {
                 self.woken.push((place, credit.time));
             }
         } else {
@@ -552,13 +587,10 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Takes a packet out of the network: it goes to its sink, or is swallowed.
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
-        let channels = self.context.parameters.ejection_channels;
-        let first = u32::from(self.layout.outputs) - u32::from(self.layout.terminals) * channels;
-        let mut terminal = NONE;
+        let mut terminal = self.cell.far[S::port(output)];
         if self.has(output, DEAD) {
             self.origin(slot).lose();
-        } else {
-            terminal = self.layout.first_terminal + (fitted!(output, u32) - first) / channels;
+            terminal = NONE;
         }
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });

@@ -130,6 +130,12 @@ impl Size {
         Self { ports, buffers, shift, words: buffers.div_ceil(64) }
     }
 
+    /// Number of bits of a buffer's number in its router.
+    #[inline(always)]
+    pub(crate) const fn stride(self) -> u32 {
+        self.buffers.next_power_of_two().trailing_zeros()
+    }
+
     /// The ports and the shift of the least cells of fixed size that are large enough, unless they
     /// are to be of any size.
     fn fixed(self, any: bool) -> Option<(usize, u32)> {
@@ -220,8 +226,8 @@ pub(crate) struct Cell<S: Shape> {
     /// By input port: the time at which the latest packet that was granted an output has left.
     pub input_free_at: S::Ports<Tick>,
     /// By output: the far end, as one of the part's buffers for virtual channel 0, or with
-    /// [`AWAY`] set as one of its far ends in other parts. [`NONE`] at a vacant port and for an
-    /// ejection channel.
+    /// [`AWAY`] set as one of its far ends in other parts. For an ejection channel the terminal;
+    /// [`NONE`] at a vacant port.
     pub far: S::Ports<u32>,
     /// By output: the place of its credits for virtual channel 0.
     pub room: S::Ports<u32>,

@@ -126,6 +126,19 @@ impl Credits {
         self.send_far(place, credit, settled)
     }
 
+    /// Returns a credit that overtakes none, as [`send`](Self::send) does.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
+        let line = &mut self.returning[place as usize];
+        if usize::from(line.near) < NEAR && line.far == NONE {
+            debug_assert!(line.near == 0 || line.at(line.near - 1).time <= credit.time);
+            line.put(line.near, credit);
+            line.near += 1;
+            return std::mem::take(&mut line.awaited);
+        }
+        self.send_far(place, credit, settled)
+    }
+
     /// Does the work of [`send`](Self::send) if the line is full, or was.
     fn send_far(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
         self.collect(place, settled);

@@ -8,7 +8,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::active::Active;
-use crate::packet::Packets;
+use crate::frame::tick::Tick;
+use crate::packet::Packet;
 use crate::router::packet::FarEnd;
 use crate::router::packet::cell::Size;
 use flitlab_base::narrow::narrow;
@@ -37,8 +38,8 @@ pub(crate) struct Inlets {
 
 impl Inlets {
     pub(crate) fn new(routers: usize, size: Size) -> Self {
-        let Size { buffers, words, .. } = size;
-        let shift = narrow::<u32>(buffers.next_power_of_two().trailing_zeros());
+        let words = size.words;
+        let shift = size.stride();
         Self {
             inlets: vec![Inlet { last: NONE, first: NONE }; routers << shift],
             arrived: vec![0; routers * words],
@@ -59,29 +60,27 @@ impl Inlets {
         FarEnd { part, router: buffer >> self.shift, input: narrow(own >> size.shift) }
     }
 
-    /// Puts a packet at the end of a buffer of the part, and wakes its router if it is the first
-    /// one there.
+    /// Puts a packet, whose `next` is [`NONE`], at the end of a buffer of the part, and wakes its
+    /// router if it is the first one there. It may ask there at `ready`. The size is that of the
+    /// routers.
     #[inline(always)]
     pub(crate) fn join(
         &mut self,
-        packets: &mut Packets,
+        packets: &mut [Packet],
         active: &mut Active,
         buffer: u32,
-        slot: u32,
+        (slot, ready): (u32, Tick),
+        size: Size,
     ) {
         let inlet = &mut self.inlets[buffer as usize];
         let last = std::mem::replace(&mut inlet.last, slot);
-        let packet = &mut packets.packets[slot as usize];
-        packet.next = NONE;
         if last != NONE {
-            packets.packets[last as usize].next = slot;
+            packets[last as usize].next = slot;
             return;
         }
         inlet.first = slot;
-        let ready = packet.ready;
-        let router = buffer >> self.shift;
-        let own = buffer & ((1 << self.shift) - 1);
-        self.arrived[router as usize * self.words + own as usize / 64] |= 1 << (own % 64);
+        let (router, own) = (buffer >> size.stride(), buffer & ((1 << size.stride()) - 1));
+        self.arrived[router as usize * size.words + own as usize / 64] |= 1 << (own % 64);
         active.lower(router, ready);
     }
 

@@ -47,6 +47,7 @@ use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+use flitlab_model::ChannelKind;
 
 /// The routers of a part. Routers, channels and buffers have the part's own numbers.
 pub(crate) struct PacketRouters {
@@ -151,9 +152,15 @@ impl Routers for PacketRouters {
             AWAY | (narrow::<u32>(far_ends.len()) - 1)
         };
         with_cells!(&mut cells, cells => for (cell, router) in cells.iter_mut().zip(&ports.routers) {
+            let mut ejections = 0;
             for output in 0..usize::from(router.outputs) {
                 let port = ports.output_of(router, output);
-                cell.set_output(output, port, far_end(port));
+                let mut far = far_end(port);
+                if port.kind == ChannelKind::Ejection {
+                    far = router.first_terminal + ejections / context.parameters.ejection_channels;
+                    ejections += 1;
+                }
+                cell.set_output(output, port, far);
             }
             for input in 0..usize::from(router.inputs) {
                 cell.set_input(input, ports.input_of(router, input));
@@ -189,7 +196,7 @@ impl Routers for PacketRouters {
         let is_network = output < self.network_outputs(layout) as usize;
         let (port, far) =
             with_cells!(&self.cells, cells => cells[router as usize].output(output, is_network));
-        if far == NONE {
+        if !is_network || far == NONE {
             return port;
         }
         let FarEnd { part: far_part, router: far_router, input: far_input } = self.far_end(far);
@@ -295,8 +302,11 @@ impl Routers for PacketRouters {
         (number, terminal): (u32, u32),
         now: Tick,
     ) -> bool {
-        let vcs = fitted!(common.context.vc_map.count(), u32);
         let injection = hosts.sources.injections[number as usize];
+        if injection.waiting == 0 {
+            return true;
+        }
+        let vcs = fitted!(common.context.vc_map.count(), u32);
         let vc = u32::from(injection.first_waiting());
         let of_terminal = number - terminal * common.context.parameters.injection_channels;
         let place = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs + vc;
@@ -535,6 +545,7 @@ impl PacketRouters {
         let &Adapter { router, input: first_input, timing, .. } =
             &hosts.sources.adapters[terminal as usize];
         // All flits are there from the start.
+        let timing = common.context.timing(timing);
         let last = common.context.send(packet, timing, now);
         let channels = common.context.parameters.injection_channels;
         let of_terminal = number - terminal * channels;
@@ -548,7 +559,7 @@ impl PacketRouters {
         common.statistics.sent(in_part, vc, flits);
         let injection = &mut hosts.sources.injections[number as usize];
         injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
-        let free_at = last + context.timing(timing).flit;
+        let free_at = last + timing.flit;
         injection.free_at = free_at;
         let ports = &self.shared.ports;
         let input = first_input + of_terminal - ports.routers[router as usize].first_input;
@@ -560,9 +571,12 @@ impl PacketRouters {
     /// Puts a packet into a buffer of a router of this part.
     #[inline]
     fn join(&mut self, common: &mut Common<'_>, router: u32, buffer: u32, slot: u32) {
-        let inlets = &mut self.shared.inlets;
-        let buffer = inlets.buffer(router, buffer);
-        inlets.join(&mut common.packets, &mut common.schedule.active, buffer, slot);
+        let SharedState { inlets, size, .. } = &mut self.shared;
+        let packets = &mut common.packets.packets;
+        let packet = &mut packets[slot as usize];
+        packet.next = NONE;
+        let (buffer, packet) = (inlets.buffer(router, buffer), (slot, packet.ready));
+        inlets.join(packets, &mut common.schedule.active, buffer, packet, *size);
     }
 
     /// Makes an output of a router due by a time.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::common::{Common, ToHosts};
 use crate::counters::Counters;
+use crate::frame::Window;
 use crate::frame::active::Active;
 use crate::frame::tick::{Tick, time};
 use crate::interruption::Interruption;
@@ -42,8 +43,7 @@ pub(crate) struct Visit<'a, 'f, S: Shape, F: Features> {
     /// The number of its part.
     pub part: u32,
     pub epoch: Picoseconds,
-    /// The start of the window.
-    pub settled: Tick,
+    pub window: Window,
     pub routing: &'a Routing<'f>,
     pub interruption: Option<&'f Interruption>,
     pub context: &'a NetworkContext<'f>,
@@ -87,7 +87,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             first_channel: common.context.cut.first_output(common.schedule.part),
             part: fitted!(common.schedule.part, u32),
             epoch: common.schedule.epoch,
-            settled: common.schedule.window.start,
+            window: common.schedule.window,
             routing: &common.routing,
             interruption: common.interruption,
             context: &common.context,
@@ -201,17 +201,23 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         self.cell.requests[word] &= !(1 << (buffer % 64));
     }
 
+    /// The number of a buffer in the part.
+    #[inline(always)]
+    pub(crate) fn in_part(&self, buffer: u32) -> u32 {
+        (self.number << self.size().stride()) + buffer
+    }
+
     /// Notes that a buffer is empty.
     #[inline(always)]
     pub(crate) fn note_empty(&mut self, buffer: u32) {
-        let number = self.inlets.buffer(self.number, buffer);
+        let number = self.in_part(buffer);
         self.inlets.inlets[number as usize].last = NONE;
     }
 
     /// Puts a packet at the end of a buffer of this router. Returns whether it is the first one
     /// there.
     pub(crate) fn append(&mut self, buffer: u32, slot: u32) -> bool {
-        let number = self.inlets.buffer(self.number, buffer);
+        let number = self.in_part(buffer);
         let last = std::mem::replace(&mut self.inlets.inlets[number as usize].last, slot);
         self.packet(slot).next = NONE;
         if last == NONE {
@@ -222,12 +228,24 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         last == NONE
     }
 
+    /// Leaves the packets of a buffer among the arrivals, of which the first may ask at `ready`.
+    pub(crate) fn put_back(&mut self, buffer: u32, ready: Tick) {
+        let (place, words) = (S::buffer(buffer as usize), self.size().words);
+        let number = self.in_part(buffer);
+        self.inlets.inlets[number as usize].first = self.cell.head[place];
+        self.cell.head[place] = NONE;
+        let word = self.number as usize * words + buffer as usize / 64;
+        self.inlets.arrived[word] |= 1 << (buffer % 64);
+        self.active.lower(self.number, ready);
+    }
+
     /// Puts a packet into the buffer behind an output.
     #[inline(always)]
-    pub(crate) fn hand_on(&mut self, output: usize, vc: u8, slot: u32) {
-        let far = self.cell.far[S::port(output)];
+    pub(crate) fn hand_on(&mut self, output: usize, vc: u8, (slot, ready): (u32, Tick)) {
+        let (far, size) = (self.cell.far[S::port(output)], self.size());
         if far & AWAY == 0 {
-            return self.inlets.join(self.packets, self.active, far + u32::from(vc), slot);
+            let (packets, buffer) = (&mut self.packets.packets, far + u32::from(vc));
+            return self.inlets.join(packets, self.active, buffer, (slot, ready), size);
         }
         let FarEnd { part, router, input } = self.far_ends[(far & !AWAY) as usize];
         let packet = self.packets.take_away(slot);

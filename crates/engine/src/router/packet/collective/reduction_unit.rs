@@ -47,6 +47,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
                 return;
             }
             let packet = self.packets.packets[slot as usize];
+            if packet.ready >= self.window.end {
+                // What has come in this window counts from the next one on, whichever of the two
+                // routers was visited first.
+                return self.put_back(buffer, packet.ready);
+            }
             let (tree, number) = trees.place(self.name, packet.route.0);
             let (unit, operation) = self.reduction_units.unit(self.number, number);
             debug_assert!(number >= unit.made, "an operand comes after its result");

@@ -269,8 +269,11 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     /// Puts a packet into the buffer at the far end. For a bad copy that router is told when its
     /// last flit is there, since that may be before the copy asks for an output.
     fn enter(&mut self, output: usize, vc: u8, slot: u32) {
-        let (is_bad, time) = (self.origin(slot).is_bad(), self.packet(slot).tail);
-        self.hand_on(output, vc, slot);
+        let is_bad = self.origin(slot).is_bad();
+        let packet = self.packet(slot);
+        packet.next = NONE;
+        let (time, ready) = (packet.tail, packet.ready);
+        self.hand_on(output, vc, (slot, ready));
         if is_bad {
             let FarEnd { part, router, input } = self.far_end(output);
             let to = FarOutput { part, router, output: 0 };

@@ -110,7 +110,8 @@ impl Hosts {
         }
         self.sources.adapters[terminal as usize].queue.flits -= u64::from(flits);
         self.break_backlog(common, terminal, now);
-        let of_packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
+        let of_packet =
+            PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
         let slot = self.make_packet(common, (number, terminal, vc), of_packet, now);
         if arrival == COLLECTIVE {
             tag = self.tag_of_operation(tag, class);
@@ -129,7 +130,8 @@ impl Hosts {
         of_packet: PacketOfMessage,
         now: Tick,
     ) -> u32 {
-        let PacketOfMessage { created, destination, class, arrival, payload, flits, tag } = of_packet;
+        let PacketOfMessage { created, destination, class, arrival, payload, flits, tag } =
+            of_packet;
         let time = common.time(now);
         let adapter = &mut self.sources.adapters[terminal as usize];
         let sequence = adapter.sequence;

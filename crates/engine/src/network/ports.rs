@@ -309,8 +309,7 @@ mod tests {
                         assert_eq!(ports.senders[(own.room / vcs) as usize], (number, output));
                         let far = &all[own.far_part as usize];
                         let far_router = &far.routers[own.far_router as usize];
-                        let input =
-                            far.input(far_router.first_input + u32::from(own.far_input));
+                        let input = far.input(far_router.first_input + u32::from(own.far_input));
                         assert_eq!(u32::from(input.port), output);
                         let sender = if input.upstream & AWAY == 0 {
                             (own.far_part, input.upstream)

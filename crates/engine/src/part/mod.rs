@@ -124,8 +124,7 @@ impl<'f, R: Routers> Part<'f, R> {
         // Packets are numbered in the order in which they are sent, by whichever channel. So none
         // is sent ahead while a channel waits for credits of an unknown time.
         let is_idle = hosts.sources.adapters[terminal as usize].queue.flits == 0;
-        let mut sends =
-            !hosts.sources.paused && (is_idle || !hosts.is_blocked(common, terminal));
+        let mut sends = !hosts.sources.paused && (is_idle || !hosts.is_blocked(common, terminal));
         let injections = hosts.injections_of(common, terminal);
         let due = |hosts: &Hosts, common: &Common<'_>, sends: bool| {
             if sends { hosts.injections_due(common, terminal) } else { NEVER }

@@ -86,13 +86,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
 
     /// Whether the packet that an injection channel sends next has room, by the credits that are
     /// known.
-    fn has_room(
-        &mut self,
-        _: &Common<'_>,
-        _: &Hosts,
-        _injection: (u32, u32),
-        _now: Tick,
-    ) -> bool {
+    fn has_room(&mut self, _: &Common<'_>, _: &Hosts, _injection: (u32, u32), _now: Tick) -> bool {
         false
     }
 

@@ -220,7 +220,8 @@ impl FlitRouters {
         let part = port.far_part as usize;
         let far = parts.routers(part);
         let router = &far.ports.routers[port.far_router as usize];
-        let input_vc = far.ports.queue(router, (u32::from(port.far_input) << far.ports.shift) + u32::from(vc));
+        let input_vc =
+            far.ports.queue(router, (u32::from(port.far_input) << far.ports.shift) + u32::from(vc));
         far.filled(part, narrow::<u32>(input_vc))
     }
 

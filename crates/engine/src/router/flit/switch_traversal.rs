@@ -200,8 +200,7 @@ impl FlitRouterView<'_, '_> {
     /// Hands over flits to another router, with their packet if the first is the header.
     #[inline(always)]
     pub(super) fn pass_on(&mut self, output: usize, out_vc: u8, times: &[Tick], header: u32) {
-        let &port::Output { far_part, far_router, far_input, .. } =
-            self.output_port(output);
+        let &port::Output { far_part, far_router, far_input, .. } = self.output_port(output);
         if far_part == self.part {
             let far = self.output(output).far;
             return self.join(far_router, far + u32::from(out_vc), times, header);

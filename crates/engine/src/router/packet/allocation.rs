@@ -81,12 +81,12 @@ pub(super) trait Attempt: Copy {
 
 /// The attempt of an allocation pass.
 #[derive(Clone, Copy)]
-struct PassAttempt<const RELATED: bool> {
+struct PassAttempt {
     pass: AllocationPass,
     blocked: Blocked,
 }
 
-impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
+impl Attempt for PassAttempt {
     const ESCAPES: bool = false;
 
     #[inline(always)]
@@ -108,10 +108,10 @@ impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
         let options = if F::CHOOSES { view.choice(buffer).options } else { 0 };
         let chooses = options != 0;
         // By the output of its escape alone it may not go on the adaptive channel.
-        if !RELATED && chooses && options >> output & 1 == 0 {
+        if !F::RELATES && chooses && options >> output & 1 == 0 {
             return false;
         }
-        if RELATED && chooses {
+        if F::RELATES && chooses {
             return view.try_grant_hop(output, buffer, (self.pass, &mut self.blocked), now);
         }
         let out_vc = match (chooses, view.size().shift) {
@@ -129,10 +129,14 @@ impl<const RELATED: bool> Attempt for PassAttempt<RELATED> {
                 self.blocked.passed_over = true;
                 return false;
             }
-            view.withdraw::<false>(output, buffer, now);
+            view.withdraw(output, buffer, now);
             view.note_adaptive_grant(output, now);
         }
-        view.grant(output, buffer, out_vc, now);
+        if F::CHOOSES {
+            view.grant_apart(output, buffer, out_vc, now);
+        } else {
+            view.grant(output, buffer, out_vc, now);
+        }
         true
     }
 }
@@ -143,6 +147,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     // Inlined into the visit, whose borrowed state would go through memory otherwise.
     #[inline(always)]
     pub(crate) fn run(&mut self, until: Tick) -> Tick {
+        if self.is_on_torus() {
+            self.look_at_rooms();
+        }
         self.take_arrivals();
         loop {
             let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
@@ -159,10 +166,12 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
                 self.decide_all(now);
                 continue;
             }
-            if F::CHOOSES {
+            if F::RELATES {
+                self.allocate_by_relation(now);
+            } else if F::CHOOSES {
                 self.allocate_adaptive(now);
             } else {
-                self.serve_due_outputs::<false>(AllocationPass::Any, now);
+                self.serve_due_outputs(AllocationPass::Any, now);
             }
             if F::RESENDS {
                 self.handle_granted(now);
@@ -171,13 +180,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     }
 
     /// Tries a grant at each output that is due, in cyclic order from behind the latest grant
-    /// before this instant. `RELATED`: routing is by a relation.
+    /// before this instant.
     #[inline(always)]
-    pub(crate) fn serve_due_outputs<const RELATED: bool>(
-        &mut self,
-        pass: AllocationPass,
-        now: Tick,
-    ) {
+    pub(crate) fn serve_due_outputs(&mut self, pass: AllocationPass, now: Tick) {
         let start = u32::from(self.cell.next_output);
         let words = self.cell.due.as_ref().len().div_ceil(64);
         for step in 0..span_count(words) {
@@ -185,7 +190,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             let due = &self.cell.due.as_ref()[word * 64..];
             let due = equal::<F::Vector>(&due[..due.len().min(64)], now);
             for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
-                self.try_grant::<RELATED>(output as usize, pass, now);
+                self.try_grant(output as usize, pass, now);
             }
         }
     }
@@ -267,11 +272,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             NextHop::AnyOf { ports, output, escape } => {
                 *self.choice(buffer) = Choice { options: ports, output, hops: 0 };
                 self.cell.out_vc[place] = escape;
-                self.ask_for_any::<false>(buffer);
+                self.ask_for_any(buffer);
             }
             NextHop::Hops(hops) => {
                 *self.choice(buffer) = Choice { options: BY_RELATION, output: NO_OUTPUT, hops };
-                self.ask_for_any::<true>(buffer);
+                self.ask_for_any(buffer);
             }
             NextHop::Undecided => self.wait_for_decision(buffer),
         }
@@ -309,16 +314,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
     /// when one may.
     #[inline(always)]
-    pub(crate) fn try_grant<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        pass: AllocationPass,
-        now: Tick,
-    ) {
+    pub(crate) fn try_grant(&mut self, output: usize, pass: AllocationPass, now: Tick) {
         let output = S::port(output);
         debug_assert!(self.cell.free_at[output] <= now);
         let blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        let mut attempt = PassAttempt::<RELATED> { pass, blocked };
+        let mut attempt = PassAttempt { pass, blocked };
         if self.grant_first(output, &mut attempt, now) {
             return;
         }
@@ -347,11 +347,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         now: Tick,
     ) -> bool {
         let output = S::port(output);
-        let is_one =
-            self.size().words == 1 && is_cyclic(self.context.parameters.arbitration);
+        let is_one = self.size().words == 1 && is_cyclic(self.context.parameters.arbitration);
         let (mut span, mut step) = if is_one {
-            let requests =
-                if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
+            let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
             let pointer = u32::from(self.cell.pointer[output]);
             (Span::new(0, pointer % 64, requests[output]), LAST)
         } else {
@@ -446,6 +444,12 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
+    /// Does the work of [`Self::grant`], which several passes call where packets choose.
+    #[inline(never)]
+    pub(crate) fn grant_apart(&mut self, output: usize, buffer: u32, out_vc: u8, now: Tick) {
+        self.grant(output, buffer, out_vc, now);
+    }
+
     /// Sends the head of a buffer through a free output, on a virtual channel that has room.
     #[inline(always)]
     pub(crate) fn grant(&mut self, output: usize, buffer: u32, out_vc: u8, now: Tick) {
@@ -530,6 +534,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         } else {
             let vc = if COPY { out_vc } else { self.place(buffer).1 };
             self.leave(output, slot, vc, arrives);
+        }
+        if self.is_on_torus() {
+            self.look_at_room(output);
         }
         released
     }

@@ -348,8 +348,8 @@ impl<S: Shape> Cell<S> {
         let (word, bit) = (buffer / 64, buffer % 64);
         let asks = |&output: &usize| self.requests[output * words + word] >> bit & 1 == 1;
         let output = (0..self.due.as_ref().len()).find(asks);
-        let request = output
-            .map(|output| (fitted!(output, u16), self.out_vc[buffer], self.need[buffer]));
+        let request =
+            output.map(|output| (fitted!(output, u16), self.out_vc[buffer], self.need[buffer]));
         ((self.head[buffer], self.ask[buffer]), request)
     }
 

@@ -12,10 +12,11 @@
 //! room of the adaptive channel. So one run through each pass is enough.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::next_hop::escape_bubble;
+use crate::next_hop::{Routing, escape_bubble};
 use crate::router::packet::allocation::{AllocationPass, Attempt};
 use crate::router::packet::cell::{IN_RING, NEEDS_ROOM, NOT_STALLED, Shape};
-use crate::router::packet::choices::Choice;
+use crate::router::packet::choices::{Choice, TORUS_PORTS};
+use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -49,6 +50,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Lets the undecided heads that ask at this instant decide on detours.
+    #[inline(always)]
     pub(crate) fn decide_all(&mut self, now: Tick) {
         let mut due = NEVER;
         for word in 0..self.size().words {
@@ -68,42 +70,84 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Decides on a detour of a new packet at its source router.
+    #[inline(always)]
     fn decide(&mut self, slot: u32, now: Tick) {
+        self.collect_rooms(now);
         let capacity = self.context.parameters.buffer;
         let mut used = [0; u16::BITS as usize];
         let channels = self.context.fabric.outputs(self.name).len();
         for (output, used) in used[..channels].iter_mut().enumerate() {
-            *used = match self.room(output, now) {
-                Some(room) => capacity - u32::from(room),
-                None => u32::MAX,
+            *used = if self.has(output, NEEDS_ROOM) {
+                capacity - self.adaptive_state.rooms.room[output]
+            } else {
+                u32::MAX
             };
         }
         self.routing.decide(self.packets, slot, (self.name, capacity), &used[..channels]);
     }
 
-    /// Free flits behind an output on the adaptive channel; `None` if it leads to no router.
-    fn room(&mut self, output: usize, now: Tick) -> Option<u16> {
-        if !self.has(output, NEEDS_ROOM) {
-            return None;
+    /// Whether packets choose on a torus.
+    #[inline(always)]
+    pub(crate) fn is_on_torus(&self) -> bool {
+        // Not all that has all features has adaptive routing.
+        let is_adaptive = !F::COMBINES || matches!(self.routing, Routing::Torus(_));
+        F::CHOOSES && !F::RELATES && is_adaptive
+    }
+
+    /// Looks up the rooms behind the router's outputs, and when the next credits arrive there. During
+    /// a visit no credits come that arrive before the window's end.
+    #[inline(always)]
+    pub(crate) fn look_at_rooms(&mut self) {
+        for output in 0..self.cell.due.as_ref().len().min(TORUS_PORTS) {
+            self.look_at_room(output);
         }
-        let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
-        self.credits.collect(place, now);
-        Some(self.credits.room[place as usize])
+    }
+
+    /// Looks up the room behind an output.
+    #[inline(always)]
+    pub(crate) fn look_at_room(&mut self, output: usize) {
+        if output >= TORUS_PORTS {
+            return;
+        }
+        let (mut room, mut collect_at) = (0, NEVER);
+        if self.has(output, NEEDS_ROOM) {
+            let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
+            room = u32::from(self.credits.room[place as usize]);
+            collect_at = self.credits.first_time(place);
+        }
+        let rooms = &mut self.adaptive_state.rooms;
+        (rooms.room[output % TORUS_PORTS], rooms.collect_at[output % TORUS_PORTS]) =
+            (room, collect_at);
+    }
+
+    /// Collects the credits for the adaptive channel that have arrived.
+    #[inline(always)]
+    fn collect_rooms(&mut self, now: Tick) {
+        let due = at_most::<F::Vector>(&self.adaptive_state.rooms.collect_at, now);
+        for output in bits(due) {
+            let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
+            self.credits.collect(place, now);
+            self.look_at_room(output);
+        }
+    }
+
+    /// The outputs with room for this many flits on the adaptive channel, a bit each.
+    #[inline(always)]
+    fn with_room(&self, flits: u16) -> u16 {
+        let rooms = &self.adaptive_state.rooms.room;
+        fitted!(!at_most::<F::Vector>(rooms, u32::from(flits) - 1) & 0xffff, u16)
     }
 
     /// The outputs that the head of a buffer with a choice asks for, and whether it may escape by
     /// each.
     #[inline(always)]
-    fn options<const RELATED: bool>(
-        &mut self,
-        buffer: u32,
-    ) -> impl Iterator<Item = (usize, bool)> + use<'a, 'f, S, F, RELATED> {
+    fn options(&mut self, buffer: u32) -> impl Iterator<Item = (usize, bool)> + use<'a, 'f, S, F> {
         let &mut Choice { options, output: escape, .. } = self.choice(buffer);
         let mut ports = bits(options | 1_u16.unbounded_shl(escape.into()));
-        let mut places = if RELATED { self.ports_of(buffer) } else { 0..0 };
+        let mut places = if F::RELATES { self.ports_of(buffer) } else { 0..0 };
         let routing = self.routing;
         std::iter::from_fn(move || {
-            if !RELATED {
+            if !F::RELATES {
                 return ports.next().map(|output| (output, output == usize::from(escape)));
             }
             let hops = routing.relation().port(places.next()?);
@@ -113,17 +157,17 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Requests all outputs that the head of a buffer may choose, and those of its escapes.
     #[inline(always)]
-    pub(crate) fn ask_for_any<const RELATED: bool>(&mut self, buffer: u32) {
+    pub(crate) fn ask_for_any(&mut self, buffer: u32) {
         let (input, _) = self.place(buffer);
         let bubble = self.context.bubble_of(self.injects(input));
         let place = S::buffer(buffer as usize);
         self.cell.need[place] = self.head_of(buffer).flits + bubble;
         let ask = self.cell.ask[place];
-        for (output, escapes) in self.options::<RELATED>(buffer) {
+        for (output, escapes) in self.options(buffer) {
             self.add_request(output, buffer, ask);
             if escapes {
                 *self.escape_word(output, buffer) |= 1 << (buffer % 64);
-                if !RELATED {
+                if !F::RELATES {
                     *self.escape_ports() |= 1 << output;
                 }
             }
@@ -131,23 +175,18 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Withdraws all requests of a head with a choice, which leaves by output `granted`.
-    pub(crate) fn withdraw<const RELATED: bool>(
-        &mut self,
-        granted: usize,
-        buffer: u32,
-        now: Tick,
-    ) {
-        for (output, escapes) in self.options::<RELATED>(buffer) {
+    pub(crate) fn withdraw(&mut self, granted: usize, buffer: u32, now: Tick) {
+        for (output, escapes) in self.options(buffer) {
             if output != granted {
                 self.withdraw_request(output, buffer, now);
             }
-            if RELATED && escapes {
+            if F::RELATES && escapes {
                 *self.escape_word(output, buffer) &= !(1 << (buffer % 64));
             }
         }
         let choice = self.choice(buffer);
         choice.options = 0;
-        if !RELATED {
+        if !F::RELATES {
             let escape = usize::from(choice.output);
             *self.escape_word(escape, buffer) &= !(1 << (buffer % 64));
             if self.escapes()[self.words(escape)].iter().all(|&word| word == 0) {
@@ -158,16 +197,10 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Sends a head with a choice through a free output, on a virtual channel that has room.
     #[inline(always)]
-    pub(crate) fn grant_choice<const RELATED: bool>(
-        &mut self,
-        output: usize,
-        buffer: u32,
-        vc: u8,
-        now: Tick,
-    ) {
-        self.withdraw::<RELATED>(output, buffer, now);
-        self.grant(output, buffer, vc, now);
-        if RELATED {
+    pub(crate) fn grant_choice(&mut self, output: usize, buffer: u32, vc: u8, now: Tick) {
+        self.withdraw(output, buffer, now);
+        self.grant_apart(output, buffer, vc, now);
+        if F::RELATES {
             // The room behind the output has become less.
             let room_cache = &mut self.adaptive_state.room_cache;
             room_cache.outputs[output].allocation = 0;
@@ -199,6 +232,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Whether the head of a buffer, which could have this output, prefers no other output that it
     /// could have.
+    #[inline(always)]
     pub(crate) fn prefers(&mut self, output: usize, buffer: u32, now: Tick) -> bool {
         let options = self.choice(buffer).options;
         let place = S::buffer(buffer as usize);
@@ -206,15 +240,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         if options.is_power_of_two() {
             return true;
         }
-        let mut open = 0;
-        let mut rooms = [0; u16::BITS as usize];
-        for option in bits(options) {
-            let free = self.cell.free_at[S::port(option)] <= now;
-            if free && let Some(room) = self.room(option, now).filter(|&room| room >= need) {
-                open |= 1 << option;
-                rooms[option] = u32::from(room);
-            }
-        }
+        let open = options & self.with_room(need) & self.free(now);
         let (input, _) = self.place(buffer);
         let straight = self.cell.port[input].into();
         let own = self.layout.first_output as usize..;
@@ -222,7 +248,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             open,
             straight,
             drawn: drawn_at(self.name, self.packets.packets[head as usize].note),
-            room: &rooms,
+            room: &self.adaptive_state.rooms.room,
             granted: self.adaptive_state.granted.get(own).unwrap_or_default(),
         };
         self.routing.preferred(&outputs) == fitted!(output, u32)
@@ -230,29 +256,30 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
+    #[inline(always)]
     pub(crate) fn allocate_adaptive(&mut self, now: Tick) {
-        if self.routing.is_by_relation() {
-            return self.allocate_by_relation(now);
-        }
         let start = u32::from(self.cell.next_output);
-        self.serve_choices::<false>(now);
+        self.collect_rooms(now);
+        self.serve_choices(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
         let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
         while escapes != 0 {
             let output = (escapes.trailing_zeros() + start) % u16::BITS;
             escapes &= escapes - 1;
-            self.grant_escapes::<false>(output as usize, now);
+            if self.has_stuck(output as usize, now) {
+                self.grant_escapes(output as usize, now);
+            }
         }
     }
 
     /// Serves the outputs that are due, in the first two passes.
     #[inline(always)]
-    pub(crate) fn serve_choices<const RELATED: bool>(&mut self, now: Tick) {
-        self.serve_due_outputs::<RELATED>(AllocationPass::Preferred, now);
+    pub(crate) fn serve_choices(&mut self, now: Tick) {
+        self.serve_due_outputs(AllocationPass::Preferred, now);
         let mut passed_over = std::mem::take(&mut self.adaptive_state.passed_over);
         for &output in &passed_over {
-            self.try_grant::<RELATED>(output, AllocationPass::Any, now);
+            self.try_grant(output, AllocationPass::Any, now);
         }
         passed_over.clear();
         self.adaptive_state.passed_over = passed_over;
@@ -261,17 +288,34 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The outputs that send nothing, a bit each. Those of a torus are among the first sixteen.
     #[inline(always)]
     fn free(&self, now: Tick) -> u16 {
-        let mut free = 0;
-        for (output, &free_at) in self.cell.free_at.as_ref().iter().take(16).enumerate() {
-            free |= u16::from(free_at <= now) << output;
+        let free_at = self.cell.free_at.as_ref();
+        fitted!(at_most::<F::Vector>(&free_at[..free_at.len().min(TORUS_PORTS)], now), u16)
+    }
+
+    /// Whether a head that asks now needs an escape by an output, since none of its options has
+    /// room.
+    #[inline(always)]
+    fn has_stuck(&mut self, output: usize, now: Tick) -> bool {
+        for word in self.words(output) {
+            let first = (word % self.size().words) * 64;
+            for bit in bits(self.escapes()[word]) {
+                let place = S::buffer(first + bit);
+                let need = self.cell.need[place];
+                let asks = self.cell.ask[place] <= now;
+                let options = self.choice(fitted!(place, u32)).options;
+                if asks && options & self.with_room(need) == 0 {
+                    return true;
+                }
+            }
         }
-        free
+        false
     }
 
     /// Grants a free output to the first head that needs an escape and can have it there. Returns
     /// whether there was one.
-    pub(crate) fn grant_escapes<const RELATED: bool>(&mut self, output: usize, now: Tick) -> bool {
-        let mut attempt = EscapeAttempt::<RELATED> { until: NEVER };
+    #[inline(always)]
+    pub(crate) fn grant_escapes(&mut self, output: usize, now: Tick) -> bool {
+        let mut attempt = EscapeAttempt { until: NEVER };
         let granted = self.grant_first(output, &mut attempt, now);
         if !granted {
             self.cell.lower(output, attempt.until);
@@ -281,6 +325,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The virtual channel on which the head of a buffer can escape by a free output. If there is
     /// none: the time until which there is none, as far as it is known.
+    #[inline(always)]
     fn escape(&mut self, output: usize, buffer: u32, now: Tick) -> Result<u8, Tick> {
         let place = S::buffer(buffer as usize);
         let (ask, need) = (self.cell.ask[place], self.cell.need[place]);
@@ -288,12 +333,10 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             return Err(ask);
         }
         let &mut Choice { options, output: port, .. } = self.choice(buffer);
-        for option in bits(options) {
-            if self.room(option, now).is_some_and(|room| room >= need) {
-                // The packet is granted a hop there, or what it waits for there makes the output
-                // due again.
-                return Err(NEVER);
-            }
+        if options & self.with_room(need) != 0 {
+            // The packet is granted a hop there, or what it waits for there makes the output due
+            // again.
+            return Err(NEVER);
         }
         let (input, vc) = self.place(buffer);
         let out_vc = self.cell.out_vc[place];
@@ -301,19 +344,18 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let in_ring = self.has(output, IN_RING);
         let bubble = escape_bubble(self.context.bubble, came, (port, out_vc), in_ring);
         let room = (out_vc, self.head_of(buffer).flits + bubble, self.cell.head[place]);
-        self.obstacle(output, buffer, room, now)
-            .map_or(Ok(out_vc), |obstacle| Err(obstacle.until))
+        self.obstacle(output, buffer, room, now).map_or(Ok(out_vc), |obstacle| Err(obstacle.until))
     }
 }
 
 /// The attempt to grant an output to a head that needs an escape there. It is blocked until some
 /// time, as far as that is known.
 #[derive(Clone, Copy)]
-struct EscapeAttempt<const RELATED: bool> {
+struct EscapeAttempt {
     until: Tick,
 }
 
-impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
+impl Attempt for EscapeAttempt {
     const ESCAPES: bool = true;
 
     #[inline(always)]
@@ -323,17 +365,17 @@ impl<const RELATED: bool> Attempt for EscapeAttempt<RELATED> {
         (output, buffer): (usize, u32),
         now: Tick,
     ) -> bool {
-        let escape = if RELATED {
+        let escape = if F::RELATES {
             view.fallback_hop(output, buffer, now)
         } else {
             view.escape(output, buffer, now)
         };
         match escape {
             Ok(vc) => {
-                if RELATED {
+                if F::RELATES {
                     view.count_fallback(buffer);
                 }
-                view.grant_choice::<RELATED>(output, buffer, vc, now);
+                view.grant_choice(output, buffer, vc, now);
                 true
             }
             Err(other) => {

@@ -53,8 +53,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
-    // Not inlined, since it would take registers from allocation on a torus.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn allocate_by_relation(&mut self, now: Tick) {
         let (outputs, buffers) = (self.layout.outputs, self.size().buffers);
         self.adaptive_state.room_cache.begin(outputs, buffers);
@@ -67,7 +66,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             due.extend(all.filter(|&output| self.cell.due[usize::from(output)] <= now));
         }
         let grants = self.counters.grants;
-        self.serve_choices::<true>(now);
+        self.serve_choices(now);
         if fallback {
             // Nothing has changed for the other heads, unless a grant took room. For want of that
             // room others may now take a fallback.
@@ -84,6 +83,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
     /// starts at `start`. Returns whether a packet was granted one.
+    #[inline(always)]
     fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
         let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
         let mut granted = false;
@@ -91,7 +91,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             let requests = self.words(output);
             let any = self.escapes()[requests].iter().any(|&word| word != 0);
             if any && self.cell.free_at[output] <= now {
-                granted |= self.grant_escapes::<true>(output, now);
+                granted |= self.grant_escapes(output, now);
             }
         }
         granted
@@ -134,7 +134,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         };
         match best {
             Some(hop) if usize::from(hop.port) == output => {
-                self.grant_choice::<true>(output, buffer, hop.vc, now);
+                self.grant_choice(output, buffer, hop.vc, now);
                 true
             }
             _ => {

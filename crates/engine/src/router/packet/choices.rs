@@ -45,6 +45,9 @@ pub(crate) struct AdaptiveState {
     /// Outputs that are due at an instant; kept to reuse its memory.
     #[serde(skip)]
     pub due: Vec<u16>,
+    /// The rooms of the router that is visited, on a torus.
+    #[serde(skip)]
+    pub rooms: AdaptiveRooms,
     /// The cache of free room, for routing relations.
     #[serde(skip)]
     pub room_cache: RoomCache,
@@ -79,6 +82,25 @@ impl AdaptiveState {
 
     pub(crate) fn rebase(&mut self, by: Tick) {
         move_back(&mut self.decide_at, by);
+    }
+}
+
+/// The free room on the adaptive channel behind the outputs of the router that is visited, as far
+/// as credits have arrived.
+#[derive(Debug)]
+pub(crate) struct AdaptiveRooms {
+    /// By output; 0 if it leads to no router.
+    pub room: [u32; TORUS_PORTS],
+    /// By output: the time at which the next credits arrive.
+    pub collect_at: [Tick; TORUS_PORTS],
+}
+
+/// Adaptive routing on a torus knows ports as bits of 16.
+pub(crate) const TORUS_PORTS: usize = u16::BITS as usize;
+
+impl Default for AdaptiveRooms {
+    fn default() -> Self {
+        Self { room: [0; TORUS_PORTS], collect_at: [NEVER; TORUS_PORTS] }
     }
 }
 

@@ -176,6 +176,13 @@ impl Credits {
         }
     }
 
+    /// Time at which the first credits arrive of those that are under way.
+    #[inline(always)]
+    pub(crate) fn first_time(&self, place: u32) -> Tick {
+        let line = &self.returning[place as usize];
+        if line.near == 0 { NEVER } else { line.at(0).time }
+    }
+
     /// Collects the credits of a channel's sender that have arrived by `now`.
     #[inline]
     pub(crate) fn collect(&mut self, place: u32, now: Tick) {

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use crate::network::context::NetworkContext;
 use crate::next_hop::demands;
 use crate::router::packet::vector::{Portable, Vector};
+use flitlab_routing::Routes;
 
 /// A bundle of features for which a visit is compiled.
 pub(crate) trait Features {
@@ -15,6 +16,8 @@ pub(crate) trait Features {
     type Vector: Vector;
     /// Packets may choose among outputs.
     const CHOOSES: bool = false;
+    /// They choose by a routing relation, and not on a torus.
+    const RELATES: bool = false;
     /// Routers may combine and replicate packets.
     const COMBINES: bool = false;
     /// Links may err, and send again what was damaged.
@@ -24,24 +27,26 @@ pub(crate) trait Features {
 /// No feature.
 pub(crate) struct Plain<V>(PhantomData<V>);
 
-/// Adaptive routing.
-pub(crate) struct Choosing<V>(PhantomData<V>);
+/// Adaptive routing, on a torus or by a relation.
+pub(crate) struct Choosing<V, const RELATES: bool>(PhantomData<V>);
 
-/// All features.
-pub(crate) struct Every;
+/// All features, with adaptive routing on a torus or by a relation.
+pub(crate) struct Every<const RELATES: bool>;
 
 impl<V: Vector> Features for Plain<V> {
     type Vector = V;
 }
 
-impl<V: Vector> Features for Choosing<V> {
+impl<V: Vector, const RELATES: bool> Features for Choosing<V, RELATES> {
     type Vector = V;
     const CHOOSES: bool = true;
+    const RELATES: bool = RELATES;
 }
 
-impl Features for Every {
+impl<const RELATES: bool> Features for Every<RELATES> {
     type Vector = Portable;
     const CHOOSES: bool = true;
+    const RELATES: bool = RELATES;
     const COMBINES: bool = true;
     const RESENDS: bool = true;
 }
@@ -50,17 +55,18 @@ impl Features for Every {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FeatureSet {
     Plain,
-    Choosing,
-    Every,
+    Choosing { relates: bool },
+    Every { relates: bool },
 }
 
 impl FeatureSet {
     /// The least bundle for a network.
     pub(crate) fn new(context: &NetworkContext<'_>) -> Self {
+        let relates = matches!(context.routes, Routes::Relation(_));
         if context.parameters.errors.is_some() || !context.trees.is_empty() {
-            Self::Every
+            Self::Every { relates }
         } else if demands::is_adaptive(context.routes) {
-            Self::Choosing
+            Self::Choosing { relates }
         } else {
             Self::Plain
         }

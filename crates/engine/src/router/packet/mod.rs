@@ -129,14 +129,16 @@ impl Routers for PacketRouters {
         let context = &*common.context;
         let features = FeatureSet::new(context);
         let routers = ports.routers.len();
-        let size = Size::new(ports.most, ports.shift);
+        let adaptive = demands::is_adaptive(context.routes);
+        let has_all = matches!(features, FeatureSet::Every { .. });
+        let size = Size::new(ports.most, ports.shift.max(adaptive.into()));
         let sizes = ports.routers.iter().map(|router| Size {
             ports: usize::from(router.outputs.max(router.inputs)),
             buffers: usize::from(router.inputs) << size.shift,
             ..size
         });
         let sizes: Vec<Size> = sizes.collect();
-        let (mut cells, size) = Cells::vacant(&sizes, size, features == FeatureSet::Every);
+        let (mut cells, size) = Cells::vacant(&sizes, size, has_all);
         ports.shift = size.shift;
         let inlets = Inlets::new(routers, size);
         let mut far_ends = Vec::new();
@@ -168,12 +170,11 @@ impl Routers for PacketRouters {
         });
         // The cells have all that was in them.
         (ports.output_ports, ports.input_ports) = (Vec::new(), Vec::new());
-        let adaptive = demands::is_adaptive(context.routes) || features == FeatureSet::Every;
         let shared = SharedState {
             size,
             inlets,
             credits: Credits::new(ports.rooms(context)),
-            adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive),
+            adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive || has_all),
             reduction_units: ReductionUnits::new(&context.trees, routers),
             links: Links::new(context, common.schedule.part, &ports),
             far_ends,
@@ -222,7 +223,8 @@ impl Routers for PacketRouters {
 
     #[inline(always)]
     fn next_event(&self, number: u32) -> Tick {
-        let next = with_cells!(&self.cells, cells => cells[number as usize].least_due::<Portable>());
+        let next =
+            with_cells!(&self.cells, cells => cells[number as usize].least_due::<Portable>());
         if self.features == FeatureSet::Plain {
             return next;
         }
@@ -492,24 +494,61 @@ impl PacketRouters {
     /// Visits a router with the features that it needs.
     #[inline(always)]
     fn run_with<V: Vector>(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
-        let Self { cells, shared, features, .. } = self;
-        match features {
-            FeatureSet::Plain => with_cells!(cells, cells => {
-                let cell = &mut cells[number as usize];
-                Visit::<_, Plain<V>>::new(cell, shared, common, number).run(until)
-            }),
-            FeatureSet::Choosing => with_cells!(cells, cells => {
-                let cell = &mut cells[number as usize];
-                Visit::<_, Choosing<V>>::new(cell, shared, common, number).run(until)
-            }),
-            FeatureSet::Every => match cells {
-                Cells::Any(cells) => {
+        match self.features {
+            FeatureSet::Plain => {
+                let Self { cells, shared, .. } = self;
+                with_cells!(cells, cells => {
                     let cell = &mut cells[number as usize];
-                    Visit::<_, Every>::new(cell, shared, common, number).run(until)
-                }
-                _ => unreachable!("they are made for all features"),
-            },
+                    Visit::<_, Plain<V>>::new(cell, shared, common, number).run(until)
+                })
+            }
+            FeatureSet::Choosing { relates: false } => {
+                self.run_choosing::<V, false>(common, number, until)
+            }
+            FeatureSet::Choosing { relates: true } => {
+                self.run_choosing::<V, true>(common, number, until)
+            }
+            FeatureSet::Every { relates: false } => self.run_every::<false>(common, number, until),
+            FeatureSet::Every { relates: true } => self.run_every::<true>(common, number, until),
         }
+    }
+
+    /// Visits a router where packets choose, which have several virtual channels.
+    #[inline(always)]
+    fn run_choosing<V: Vector, const RELATES: bool>(
+        &mut self,
+        common: &mut Common<'_>,
+        number: u32,
+        until: Tick,
+    ) -> Tick {
+        let Self { cells, shared, .. } = self;
+        macro_rules! run {
+            ($cells:expr) => {{
+                let cell = &mut $cells[number as usize];
+                Visit::<_, Choosing<V, RELATES>>::new(cell, shared, common, number).run(until)
+            }};
+        }
+        match cells {
+            Cells::EightVcs(cells) => run!(cells),
+            Cells::SixteenVcs(cells) => run!(cells),
+            Cells::Any(cells) => run!(cells),
+            Cells::Eight(_) | Cells::Sixteen(_) => unreachable!("they have one virtual channel"),
+        }
+    }
+
+    /// Visits a router with all features, whose cells are of any size.
+    #[inline(never)]
+    fn run_every<const RELATES: bool>(
+        &mut self,
+        common: &mut Common<'_>,
+        number: u32,
+        until: Tick,
+    ) -> Tick {
+        let Self { cells: Cells::Any(cells), shared, .. } = self else {
+            unreachable!("cells are of any size where all features are")
+        };
+        let cell = &mut cells[number as usize];
+        Visit::<_, Every<RELATES>>::new(cell, shared, common, number).run(until)
     }
 
     /// Sends the first packet of a source queue through a free injection channel.

@@ -113,6 +113,20 @@ pub(crate) fn least<V: Vector>(ticks: &[Tick]) -> Tick {
     rest.iter().fold(least, |least, &tick| least.min(tick))
 }
 
+/// The places of those of at most 64 ticks that are at most `tick`, a bit each.
+#[inline(always)]
+pub(crate) fn at_most<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
+    let (eights, rest) = ticks.as_chunks();
+    let mut set = 0;
+    for (number, eight) in eights.iter().enumerate() {
+        set |= V::at_most(eight, tick) << (8 * number);
+    }
+    for (place, &other) in rest.iter().enumerate() {
+        set |= u64::from(other <= tick) << (8 * eights.len() + place);
+    }
+    set
+}
+
 /// The places of those of at most 64 ticks that are equal to `tick`, a bit each.
 #[inline(always)]
 pub(crate) fn equal<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {

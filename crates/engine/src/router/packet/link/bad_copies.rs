@@ -67,10 +67,8 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             if let Some((output, ..)) = request {
                 self.withdraw_request(usize::from(output), buffer, now);
             }
-        } else if self.routing.is_by_relation() {
-            self.withdraw::<true>(usize::MAX, buffer, now);
         } else {
-            self.withdraw::<false>(usize::MAX, buffer, now);
+            self.withdraw(usize::MAX, buffer, now);
         }
     }
 }

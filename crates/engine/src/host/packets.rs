@@ -109,7 +109,7 @@ impl Hosts {
             (arrival, role, tag) = self.announced(common, message, (!is_last).then_some(slot));
         }
         self.sources.adapters[terminal as usize].queue.flits -= u64::from(flits);
-        self.break_backlog(common, terminal, now);
+        self.break_backlog(common, (number, terminal, vc), now);
         let of_packet =
             PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
         let slot = self.make_packet(common, (number, terminal, vc), of_packet, now);
@@ -172,11 +172,20 @@ impl Hosts {
 
     /// If all that is left in a terminal's source queues was created ahead: the backlog begins anew.
     #[inline]
-    fn break_backlog(&mut self, common: &Common<'_>, terminal: u32, now: Tick) {
+    fn break_backlog(
+        &mut self,
+        common: &Common<'_>,
+        (number, terminal, vc): (u32, u32, u8),
+        now: Tick,
+    ) {
         if !self.go_ahead || self.sources.adapters[terminal as usize].queue.flits == 0 {
             return;
         }
         let vcs = fitted!(common.context.vc_map.count(), u32);
+        let time = common.time(now);
+        if self.sources.created_of_next(number, vc.into(), vcs) <= time {
+            return;
+        }
         let mut first = NO_TIME;
         for injection in self.injections_of(common, terminal) {
             let waiting = self.sources.injections[injection as usize].waiting;
@@ -185,7 +194,7 @@ impl Hosts {
                 first = first.min(created);
             }
         }
-        if first > common.time(now) {
+        if first > time {
             self.sources.adapters[terminal as usize].queue.since = first;
         }
     }

@@ -12,12 +12,15 @@ use flitlab_base::narrow::fitted;
 use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
 use flitlab_routing::{ForwardingTable, Routes};
 
+/// In place of the index of a virtual channel: it is not in use.
+pub(crate) const UNUSED: u8 = u8::MAX;
+
 /// The virtual channels in use, in ascending order of their numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct VcMap {
     /// By index: the number.
     numbers: Vec<u8>,
-    /// By number: the index, or `u8::MAX` if the virtual channel is not in use.
+    /// By number: the index, or [`UNUSED`] if the virtual channel is not in use.
     index_of: [u8; MAX_VIRTUAL_CHANNELS as usize],
     /// By class of traffic, then purpose: the index of the virtual channel on which sources inject.
     injected_on: ByClass<[u8; Purpose::COUNT]>,
@@ -44,7 +47,7 @@ impl VcMap {
         }
         let numbers: Vec<u8> =
             (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used >> channel & 1 == 1).collect();
-        let mut index_of = [u8::MAX; MAX_VIRTUAL_CHANNELS as usize];
+        let mut index_of = [UNUSED; MAX_VIRTUAL_CHANNELS as usize];
         for (vc, &channel) in (0..).zip(&numbers) {
             index_of[usize::from(channel)] = vc;
         }
@@ -59,7 +62,7 @@ impl VcMap {
         self.numbers.len()
     }
 
-    /// The index of a virtual channel; `u8::MAX`, which no packet has, if it is not in use.
+    /// The index of a virtual channel; [`UNUSED`], which no packet has, if it is not in use.
     #[inline]
     pub(crate) fn index(&self, virtual_channel: u8) -> u8 {
         self.index_of[usize::from(virtual_channel)]

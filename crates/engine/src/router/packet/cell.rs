@@ -338,19 +338,13 @@ impl<S: Shape> Cell<S> {
         }
     }
 
-    /// The head of a buffer, and the time at which it asks; if it has asked: one of the outputs, the
-    /// virtual channel and the room that it needs.
-    pub(crate) fn request(
-        &self,
-        buffer: usize,
-        words: usize,
-    ) -> ((u32, Tick), Option<(u16, u8, u16)>) {
+    /// One of the outputs that the head of a buffer has asked for, and the virtual channel and the
+    /// room that it needs. A set of buffers has this many words.
+    pub(crate) fn request(&self, buffer: usize, words: usize) -> Option<(u16, u8, u16)> {
         let (word, bit) = (buffer / 64, buffer % 64);
         let asks = |&output: &usize| self.requests[output * words + word] >> bit & 1 == 1;
-        let output = (0..self.due.as_ref().len()).find(asks);
-        let request =
-            output.map(|output| (fitted!(output, u16), self.out_vc[buffer], self.need[buffer]));
-        ((self.head[buffer], self.ask[buffer]), request)
+        let output = (0..self.due.as_ref().len()).find(asks)?;
+        Some((fitted!(output, u16), self.out_vc[buffer], self.need[buffer]))
     }
 
     /// Makes an output swallow what is sent to it.

@@ -12,6 +12,7 @@
 //! room of the adaptive channel. So one run through each pass is enough.
 
 use crate::frame::tick::{NEVER, Tick};
+use crate::network::vc_map::UNUSED;
 use crate::next_hop::{Routing, escape_bubble};
 use crate::router::packet::allocation::{AllocationPass, Attempt};
 use crate::router::packet::cell::{IN_RING, NEEDS_ROOM, NOT_STALLED, Shape};
@@ -106,7 +107,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Looks up the room behind an output.
     #[inline(always)]
     pub(crate) fn look_at_room(&mut self, output: usize) {
-        if output >= TORUS_PORTS {
+        let vc = self.context.channels.adaptive;
+        // All packets may be deterministic.
+        if output >= TORUS_PORTS || vc == UNUSED {
             return;
         }
         let (mut room, mut collect_at) = (0, NEVER);

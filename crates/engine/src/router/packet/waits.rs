@@ -149,14 +149,15 @@ impl PacketRouters {
         let (number, layout) = routers.shared.ports.router_of(buffer);
         let size = routers.shared.size;
         let own = (buffer - (layout.first_input << size.shift)) as usize;
-        let (head, asked) =
-            with_cells!(&routers.cells, cells => cells[number as usize].request(own, size.words));
+        let (slot, ask, asked) = with_cells!(&routers.cells, cells => {
+            let cell = &cells[number as usize];
+            (cell.head[own], cell.ask[own], cell.request(own, size.words))
+        });
         // A head that has come since the router's last visit asks later than now.
-        let Some((output, out_vc, need)) = asked.filter(|_| common.time(head.1) <= parts.clock)
-        else {
+        let Some((output, out_vc, need)) = asked.filter(|_| common.time(ask) <= parts.clock) else {
             return Vec::new();
         };
-        let packet = &common.packets.packets[head.0 as usize];
+        let packet = &common.packets.packets[slot as usize];
         let place_of_choice = number as usize * size.buffers + own;
         let choices = &routers.shared.adaptive_state.choices;
         let choice = choices.get(place_of_choice).copied().unwrap_or_default();

@@ -389,7 +389,11 @@ impl Adaptive {
     /// Hops of a packet on its course, by its intermediate node if it has one.
     pub fn hops(&self, source: u32, destination: u32, course: &Course) -> u16 {
         let first = self.compass.distance(source, course.to, course.heading);
-        first + self.compass.distance(course.to, destination, Heading::default())
+        let second = match course.to == destination {
+            true => 0,
+            false => self.compass.distance(course.to, destination, Heading::default()),
+        };
+        first + second
     }
 
     /// The route of a packet that never leaves the escape channel; `None` if the escape has a

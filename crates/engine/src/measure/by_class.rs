@@ -8,7 +8,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_routing::adaptive::Misroute;
 
 /// Deliveries of one class while the measurement is on.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct ClassTotals {
     delivered: Delivered,
     packets: Latencies,
@@ -17,15 +17,6 @@ pub(super) struct ClassTotals {
 }
 
 impl ClassTotals {
-    pub(super) fn new() -> Self {
-        Self {
-            delivered: Delivered::default(),
-            packets: Latencies::new(),
-            messages: Latencies::new(),
-            latest_completion: Picoseconds::ZERO,
-        }
-    }
-
     pub(super) fn gather(&mut self, part: &mut Self) {
         self.delivered.add(std::mem::take(&mut part.delivered));
         self.packets.gather(&mut part.packets);

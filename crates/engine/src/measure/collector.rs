@@ -1,9 +1,8 @@
 //! Gathers what reaches the sinks while a measurement is on.
 
-use hdrhistogram::Histogram;
-
 use serde::{Deserialize, Serialize};
 
+use super::bucket_counts::BucketCounts;
 use super::by_class::{ClassSummary, ClassTotals};
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
@@ -33,45 +32,39 @@ pub struct Distribution {
     pub maximum: Picoseconds,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Latencies {
-    #[serde(with = "counts")]
-    histogram: Histogram<u64>,
+    counts: BucketCounts,
     sum: u128,
     maximum: Picoseconds,
 }
 
 impl Latencies {
-    pub(super) fn new() -> Self {
-        let histogram = Histogram::new(3).expect("three digits are allowed");
-        Self { histogram, sum: 0, maximum: Picoseconds::ZERO }
-    }
-
     #[inline]
     pub(super) fn record(&mut self, latency: Picoseconds) {
-        self.histogram.record(latency.0).expect("the histogram resizes itself");
+        self.counts.record(latency.0);
         self.sum += u128::from(latency);
         self.maximum = self.maximum.max(latency);
     }
 
     pub(super) fn gather(&mut self, part: &mut Self) {
-        if !part.histogram.is_empty() {
-            self.histogram.add(&part.histogram).expect("the histogram resizes itself");
-            part.histogram.reset();
-        }
+        self.counts.gather(&mut part.counts);
         self.sum += std::mem::take(&mut part.sum);
         self.maximum = self.maximum.max(part.maximum);
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.histogram.len()
+        self.counts.total()
     }
 
     pub(super) fn distribution(&self) -> Option<Distribution> {
-        let count = self.histogram.len();
-        let value =
-            |share: f64| Picoseconds(self.histogram.value_at_quantile(share)).min(self.maximum);
-        (count > 0).then(|| Distribution {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let histogram = self.counts.histogram();
+        let value = |share: f64| Picoseconds(histogram.value_at_quantile(share)).min(self.maximum);
+        Some(Distribution {
             count,
             mean: self.sum as f64 / count as f64,
             p50: value(0.5),
@@ -85,50 +78,23 @@ impl Latencies {
     /// The distribution function in at most 137 steps: a hundredth each, finer and finer from 99%
     /// on, up to the maximum. Values are those of [`Latencies::distribution`], each once.
     fn quantiles(&self) -> Vec<Quantile> {
-        let count = self.histogram.len();
-        if count == 0 {
+        if self.count() == 0 {
             return Vec::new();
         }
+        let histogram = self.counts.histogram();
         let hundredths = (1..100).map(|step| f64::from(step) / 100.0);
         let tail = [1e3, 1e4, 1e5, 1e6]
             .into_iter()
             .flat_map(|parts| (1..10).rev().map(move |left| 1.0 - f64::from(left) / parts));
         let mut steps: Vec<Quantile> = Vec::new();
         for share in hundredths.chain(tail).chain([1.0]) {
-            let at = self.histogram.value_at_quantile(share);
+            let at = histogram.value_at_quantile(share);
             let value = Picoseconds(at).min(self.maximum);
             if steps.last().is_none_or(|last| last.value < value) {
-                steps.push(Quantile { value, share: self.histogram.quantile_below(at) });
+                steps.push(Quantile { value, share: histogram.quantile_below(at) });
             }
         }
         steps
-    }
-}
-
-/// A histogram as values and how often each was recorded.
-mod counts {
-    use hdrhistogram::Histogram;
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(
-        histogram: &Histogram<u64>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let recorded = histogram.iter_recorded();
-        let counts: Vec<(u64, u64)> =
-            recorded.map(|it| (it.value_iterated_to(), it.count_at_value())).collect();
-        counts.serialize(serializer)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Histogram<u64>, D::Error> {
-        let mut histogram = super::Latencies::new().histogram;
-        for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
-            histogram.record_n(value, count).map_err(D::Error::custom)?;
-        }
-        Ok(histogram)
     }
 }
 
@@ -231,8 +197,8 @@ impl Collector {
             on: false,
             window: Delivered::default(),
             total: Delivered::default(),
-            packets: Latencies::new(),
-            messages: Latencies::new(),
+            packets: Latencies::default(),
+            messages: Latencies::default(),
             payload_by_source: vec![0; terminals as usize],
             latest_completion: Picoseconds::ZERO,
             classes: Vec::new(),
@@ -262,7 +228,7 @@ impl Collector {
     /// `classes`, by class too.
     pub fn start(&mut self, classes: usize) {
         self.on = true;
-        self.classes.resize_with(classes, ClassTotals::new);
+        self.classes.resize_with(classes, ClassTotals::default);
         self.window = Delivered::default();
         if let Some(order) = &mut self.order {
             order.start();
@@ -343,7 +309,7 @@ impl Observer for Collector {
         }
         self.latest_completion = self.latest_completion.max(part.latest_completion);
         part.on = self.on;
-        part.classes.resize_with(self.classes.len(), ClassTotals::new);
+        part.classes.resize_with(self.classes.len(), ClassTotals::default);
         for (own, more) in self.classes.iter_mut().zip(&mut part.classes) {
             own.gather(more);
         }
@@ -397,7 +363,7 @@ mod tests {
 
     #[test]
     fn few_quantiles_say_how_many_values_are_at_most_so_high() {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         assert_eq!(latencies.quantiles(), []);
         for value in 1..=1_000_000u64 {
             latencies.record(Picoseconds(value * 1000));
@@ -413,7 +379,7 @@ mod tests {
 
     #[test]
     fn equal_values_are_one_step() {
-        let mut latencies = Latencies::new();
+        let mut latencies = Latencies::default();
         (0..50).for_each(|_| latencies.record(Picoseconds(700)));
         latencies.record(Picoseconds(900));
         let steps: Vec<(u64, f64)> =

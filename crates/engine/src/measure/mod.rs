@@ -4,6 +4,7 @@
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
 mod bound;
+mod bucket_counts;
 mod by_class;
 mod collector;
 mod completion;

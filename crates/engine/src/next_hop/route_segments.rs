@@ -5,14 +5,19 @@
 
 use super::encoded_route::{EncodedRoute, RouteCodec};
 use flitlab_base::narrow::narrow;
+use flitlab_fabric::MAXIMUM_DIMENSIONS;
 use flitlab_routing::DirectionOrder;
 
 /// The route in one dimension as an encoded run, in the positive or in the negative direction; the
-/// other field is 0.
+/// fields of the other direction are 0.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     positive: u16,
     negative: u16,
+    /// The number of bits of each run.
+    positive_bits: u8,
+    negative_bits: u8,
+    hops: u16,
 }
 
 /// A position in the order of directions: one direction, or both of a dimension if one follows the
@@ -34,6 +39,8 @@ pub(super) struct RouteSegments<'f> {
     /// half rings, then the distance of the destination ahead plus the size. Empty for other
     /// orders.
     segments: Vec<Segment>,
+    /// By dimension, then tie of half rings: the segment of equal coordinates.
+    level: [[u32; 2]; MAXIMUM_DIMENSIONS],
     /// For other orders: the positions, and the runs of each position by the same indices.
     turns: Vec<Turn>,
     runs: Vec<u16>,
@@ -49,9 +56,13 @@ impl<'f> RouteSegments<'f> {
         let segment = |dimension: usize, tie, place| {
             let (positive, negative) = order.hops(dimension, tie, place);
             let run = |port, hops| if hops == 0 { 0 } else { codec.run(port, hops) };
+            let bits = |hops| if hops == 0 { 0 } else { narrow(codec.bits()) };
             Segment {
                 positive: run(narrow::<u16>(dimension), positive),
                 negative: run(narrow::<u16>(dimension + dimensions), negative),
+                positive_bits: bits(positive),
+                negative_bits: bits(negative),
+                hops: positive + negative,
             }
         };
         let of_dimension = |dimension: usize| {
@@ -61,10 +72,20 @@ impl<'f> RouteSegments<'f> {
                 places.clone().map(move |place| segment(dimension, tie, place))
             })
         };
-        let mut segments =
-            Self { order, codec, segments: Vec::new(), turns: Vec::new(), runs: Vec::new() };
+        let mut segments = Self {
+            order,
+            codec,
+            segments: Vec::new(),
+            level: Default::default(),
+            turns: Vec::new(),
+            runs: Vec::new(),
+        };
         if order.order.is_sorted() {
-            segments.segments = (0..dimensions).flat_map(of_dimension).collect();
+            for (dimension, &size) in order.sizes.iter().enumerate() {
+                let (first, size) = (narrow::<u32>(segments.segments.len()), u32::from(size));
+                segments.level[dimension] = [first + size, first + 3 * size];
+                segments.segments.extend(of_dimension(dimension));
+            }
             return Some(segments);
         }
         let mut ports = order.order.iter().map(|&port| usize::from(port)).peekable();
@@ -87,8 +108,7 @@ impl<'f> RouteSegments<'f> {
         Some(segments)
     }
 
-    /// The encoded route of a source's packet to another router, and its hops. The input is as good
-    /// as random, so the code has no branches.
+    /// The encoded route of a source's packet to another router, and its hops.
     #[inline]
     pub(super) fn encoded(
         &self,
@@ -97,26 +117,43 @@ impl<'f> RouteSegments<'f> {
         ejection: u16,
     ) -> (EncodedRoute, u16) {
         let (from, to) = (self.order.at(source), self.order.at(destination));
-        let mut ties = self.order.ties(source, sequence);
+        let ties = self.order.ties(source, sequence);
         if self.segments.is_empty() {
             return self.in_turns(from, to, ties, ejection);
         }
+        match from.len() {
+            1 => self.composed::<1>(from, to, ties, ejection),
+            2 => self.composed::<2>(from, to, ties, ejection),
+            3 => self.composed::<3>(from, to, ties, ejection),
+            4 => self.composed::<4>(from, to, ties, ejection),
+            5 => self.composed::<5>(from, to, ties, ejection),
+            _ => self.composed::<MAXIMUM_DIMENSIONS>(from, to, ties, ejection),
+        }
+    }
+
+    /// The encoded route and its hops in so many dimensions, composed of their segments. The input
+    /// is as good as random, so the code has no branches.
+    #[inline]
+    fn composed<const D: usize>(
+        &self,
+        from: &[u16],
+        to: &[u16],
+        ties: u32,
+        ejection: u16,
+    ) -> (EncodedRoute, u16) {
+        let coordinates = |node: &[u16]| *node.first_chunk::<D>().expect("one in each dimension");
+        let (from, to) = (coordinates(from), coordinates(to));
         let (mut positive, mut negative) = (0, 0);
-        let (mut first, mut ahead, mut behind, mut hops) = (0, 0, 0, 0);
-        let dimensions = self.order.sizes.len();
-        let (from, to) = (&from[..dimensions], &to[..dimensions]);
-        for (dimension, &size) in self.order.sizes.iter().enumerate() {
-            let (size, tie) = (usize::from(size), (ties & 1) as usize);
-            let (from, to) = (usize::from(from[dimension]), usize::from(to[dimension]));
-            ties >>= 1;
-            let place = first + tie * 2 * size + to + size - from;
+        let (mut ahead, mut behind, mut hops) = (0, 0, 0);
+        for dimension in 0..D {
+            let level = self.level[dimension][(ties >> dimension & 1) as usize] as usize;
+            let place = level + usize::from(to[dimension]) - usize::from(from[dimension]);
             let segment = self.segments[place];
-            first += 4 * size;
             positive |= u64::from(segment.positive) << ahead;
             negative |= u64::from(segment.negative) << behind;
-            ahead += self.codec.bits() * u32::from(segment.positive != 0);
-            behind += self.codec.bits() * u32::from(segment.negative != 0);
-            hops += self.codec.hops(segment.positive | segment.negative);
+            ahead += u32::from(segment.positive_bits);
+            behind += u32::from(segment.negative_bits);
+            hops += segment.hops;
         }
         let last = u64::from(self.codec.run(ejection, 1));
         (EncodedRoute(positive | negative << ahead | last << (ahead + behind)), hops)

@@ -177,11 +177,12 @@ pub(super) fn go_on(adaptive: &Adaptive, packets: &mut Packets, slot: u32, here:
 /// Turns a packet that leaves its intermediate node to its destination.
 fn turn(packets: &mut Packets, slot: u32, here: u32) {
     let mut route = AdaptiveRoute::from(packets.packets[slot as usize].route);
-    let is_there = packets.rest_of(slot)[0] == u64::from(here);
-    if is_there && route.phase == AdaptivePhase::ToIntermediate {
-        (route.phase, route.heading.bound) = (AdaptivePhase::ToDestination, 0);
-        packets.packets[slot as usize].route = route.into();
+    // Few packets have one, so the others do without a look at its number.
+    if route.phase != AdaptivePhase::ToIntermediate || packets.rest_of(slot)[0] != u64::from(here) {
+        return;
     }
+    (route.phase, route.heading.bound) = (AdaptivePhase::ToDestination, 0);
+    packets.packets[slot as usize].route = route.into();
 }
 
 /// Sets the route of a new packet between two routers.

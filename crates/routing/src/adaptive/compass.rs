@@ -1,7 +1,7 @@
 //! The directions that lead a packet on, from router to router.
 
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::Torus;
+use flitlab_fabric::{MAXIMUM_DIMENSIONS, Torus};
 
 /// The directions that a packet is bound to. The default is bound to none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +13,15 @@ pub struct Heading {
     pub bound: u8,
 }
 
+/// The way from one coordinate to another in a dimension.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// The ports that reduce the distance by a shortest route.
+    ports: u16,
+    /// The hops of a shortest route.
+    hops: u16,
+}
+
 /// The nodes of a torus, and for each pair of them the ports that lead from one towards the other.
 #[derive(Clone, Debug)]
 pub struct Compass {
@@ -20,9 +29,12 @@ pub struct Compass {
     sizes: Box<[u16]>,
     closed: Box<[bool]>,
     both_halves: bool,
-    /// By dimension, then the distance of a coordinate behind another, plus the size: the ports
-    /// that reduce the distance by a shortest route.
-    nearer: Box<[u16]>,
+    /// By dimension, then the distance of the second coordinate ahead of the first, plus the size.
+    ways: Box<[Way]>,
+    /// By the same places: the terms whose sum is the number of an offset.
+    offset_terms: Box<[usize]>,
+    /// By dimension: the place of equal coordinates.
+    level: [u32; MAXIMUM_DIMENSIONS],
 }
 
 impl Compass {
@@ -31,30 +43,40 @@ impl Compass {
     pub fn new(torus: &Torus, both_halves: bool) -> Self {
         let coordinates = (0..torus.nodes()).flat_map(|node| torus.coordinates(node));
         let dimensions = torus.dimensions();
-        let nearer = (0..dimensions).flat_map(|dimension| {
-            let size = torus.sizes()[dimension];
-            (0..2 * size).map(move |place| {
+        let (mut ways, mut offset_terms) = (Vec::new(), Vec::new());
+        let (mut level, mut stride) = ([0; MAXIMUM_DIMENSIONS], 1);
+        for (dimension, &size) in torus.sizes().iter().enumerate() {
+            level[dimension] = narrow::<u32>(ways.len()) + size;
+            for place in 0..2 * size {
                 let (ahead, behind) = if torus.closed(dimension) {
                     (place % size, (2 * size - place) % size)
                 } else {
                     (
-                        if place > size { 0 } else { u32::MAX },
-                        if place < size { 0 } else { u32::MAX },
+                        place.checked_sub(size).unwrap_or(u32::MAX),
+                        size.checked_sub(place).unwrap_or(u32::MAX),
                     )
                 };
                 let (plus, minus) = (ahead <= behind, behind <= ahead);
-                let level = place % size == 0;
-                let nearer =
+                let ports =
                     u16::from(plus) << dimension | u16::from(minus) << (dimension + dimensions);
-                if level { 0 } else { nearer }
-            })
-        });
+                let is_level = place % size == 0;
+                ways.push(Way {
+                    ports: if is_level { 0 } else { ports },
+                    hops: if is_level { 0 } else { narrow(ahead.min(behind)) },
+                });
+                let number = if torus.closed(dimension) { ahead } else { place.max(1) - 1 };
+                offset_terms.push(number as usize * stride);
+            }
+            stride *= Self::offsets_in(size, torus.closed(dimension)) as usize;
+        }
         Self {
-            nearer: nearer.collect(),
             coordinates: coordinates.map(narrow::<u16>).collect(),
             sizes: torus.sizes().iter().map(|&size| narrow(size)).collect(),
             closed: (0..dimensions).map(|dimension| torus.closed(dimension)).collect(),
             both_halves,
+            ways: ways.into(),
+            offset_terms: offset_terms.into(),
+            level,
         }
     }
 
@@ -102,13 +124,46 @@ impl Compass {
         if heading.bound != 0 {
             return self.bound_ports(router, to, heading);
         }
-        let (mut nearer, mut first) = (0, 0);
-        let coordinates = self.at(router).iter().zip(self.at(to));
-        for ((&from, &to), &size) in coordinates.zip(&self.sizes) {
-            nearer |= self.nearer[first + usize::from(to + size - from)];
-            first += 2 * usize::from(size);
+        self.of_both_halves(self.shortest(router, to).0, heading.negative)
+    }
+
+    /// The ports of all shortest routes between two nodes, with both halves of a ring, and their
+    /// hops.
+    #[inline]
+    pub(crate) fn shortest(&self, from: u32, to: u32) -> (u16, u16) {
+        let (mut ports, mut hops) = (0, 0);
+        self.for_each_place(from, to, |place| {
+            let way = self.ways[place];
+            ports |= way.ports;
+            hops += way.hops;
+        });
+        (ports, hops)
+    }
+
+    /// Calls `each` with the place of two nodes' distance in each dimension.
+    #[inline(always)]
+    fn for_each_place(&self, from: u32, to: u32, each: impl FnMut(usize)) {
+        match self.sizes.len() {
+            1 => self.for_each_place_of::<1>(from, to, each),
+            2 => self.for_each_place_of::<2>(from, to, each),
+            3 => self.for_each_place_of::<3>(from, to, each),
+            4 => self.for_each_place_of::<4>(from, to, each),
+            5 => self.for_each_place_of::<5>(from, to, each),
+            _ => self.for_each_place_of::<MAXIMUM_DIMENSIONS>(from, to, each),
         }
-        self.of_both_halves(nearer, heading.negative)
+    }
+
+    #[inline(always)]
+    fn for_each_place_of<const D: usize>(&self, from: u32, to: u32, mut each: impl FnMut(usize)) {
+        let at = |node: u32| -> &[u16; D] {
+            let coordinates = &self.coordinates[node as usize * D..];
+            coordinates.first_chunk().expect("one in each dimension")
+        };
+        let (from, to) = (at(from), at(to));
+        for dimension in 0..D {
+            let level = self.level[dimension] as usize;
+            each(level + usize::from(to[dimension]) - usize::from(from[dimension]));
+        }
     }
 
     fn bound_ports(&self, router: u32, to: u32, heading: Heading) -> u16 {
@@ -150,6 +205,13 @@ impl Compass {
     /// Hops from one node to another by the ports of [`ports`](Self::ports).
     #[inline]
     pub fn distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
+        if heading.bound != 0 {
+            return self.bound_distance(from, to, heading);
+        }
+        self.shortest(from, to).1
+    }
+
+    fn bound_distance(&self, from: u32, to: u32, heading: Heading) -> u16 {
         let bound = |dimension: usize, ahead, behind| {
             let (negative, bound) =
                 (heading.negative >> dimension & 1, heading.bound >> dimension & 1);
@@ -194,34 +256,25 @@ impl Compass {
     #[inline]
     pub fn offset(&self, from: u32, to: u32) -> usize {
         let mut offset = 0;
-        for (dimension, (&from, &to)) in self.at(from).iter().zip(self.at(to)).enumerate().rev() {
-            let size = self.sizes[dimension];
-            let place = to + size - from;
-            let (place, count) = if self.closed[dimension] {
-                (if place >= size { place - size } else { place }, size)
-            } else {
-                (place - 1, 2 * size - 1)
-            };
-            offset = offset * usize::from(count) + usize::from(place);
-        }
+        self.for_each_place(from, to, |place| offset += self.offset_terms[place]);
         offset
     }
 
     /// Number of offsets.
     pub(crate) fn offsets(&self) -> usize {
-        let count = |(&size, &closed): (&u16, &bool)| {
-            if closed { usize::from(size) } else { 2 * usize::from(size) - 1 }
-        };
+        let count = |(&size, &closed)| Self::offsets_in(u32::from(size), closed) as usize;
         self.sizes.iter().zip(&self.closed).map(count).product()
     }
 
     /// Number of offsets between the nodes of a torus.
     pub(crate) fn offsets_of(torus: &Torus) -> u64 {
-        let count = |dimension: usize| {
-            let size = u64::from(torus.sizes()[dimension]);
-            if torus.closed(dimension) { size } else { 2 * size - 1 }
-        };
-        (0..torus.dimensions()).map(count).product()
+        let count = |dimension| Self::offsets_in(torus.sizes()[dimension], torus.closed(dimension));
+        (0..torus.dimensions()).map(|dimension| u64::from(count(dimension))).product()
+    }
+
+    /// Number of offsets in a dimension.
+    fn offsets_in(size: u32, closed: bool) -> u32 {
+        if closed { size } else { 2 * size - 1 }
     }
 }
 

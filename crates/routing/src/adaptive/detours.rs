@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::profit::{Average, IdleRatio, WeighedRoute, Weights, best_detour};
+use super::profit::{Average, IdleRatio, Search, WeighedRoute, Weights};
 use super::{
     AdaptiveKind, AdaptiveRule, AtRouter, Candidate, Compass, Heading, Intermediate, Leg, Midpoint,
     Misroute, Nodes, OutFlank, When, orthants, outflank, wraparound,
@@ -179,23 +179,34 @@ impl Detours {
         if detours.is_empty() {
             return None;
         }
-        let loose = Heading { negative, bound: 0 };
-        let minimal = u32::from(compass.ports(source, destination, loose) & live.ports);
-        let distance = f64::from(compass.distance(source, destination, loose));
-        let routes = detours.iter().map(|detour| {
-            let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
+        let (minimal, distance) = compass.shortest(source, destination);
+        let minimal = u32::from(compass.of_both_halves(minimal, negative) & live.ports);
+        let distance = f64::from(distance);
+        let minimal = WeighedRoute::new(minimal, 1.0, &self.weights);
+        let mut search = Search::new(&minimal, (packet.used, packet.full), self.weights.idle)?;
+        // From this distance on, no detour is better.
+        let mut too_long = u16::MAX;
+        let mut best = None;
+        for detour in detours {
+            if detour.distance >= too_long {
+                continue;
+            }
             let steps = &detour.steps[..compass.dimensions()];
             let inside = !self.edges || compass.stays(source, steps);
             let ends = |ends: &[bool]| ends[compass.away(source, steps) as usize];
             let exists = inside && live.ends.is_none_or(ends);
+            let directions = compass.of_both_halves(detour.directions, negative) & live.ports;
             // Without a direction it has no profit.
             let directions = if exists { directions } else { 0 };
             let ratio = distance / f64::from(detour.distance);
-            WeighedRoute::new(u32::from(directions), ratio, &self.weights)
-        });
-        let minimal = WeighedRoute::new(minimal, 1.0, &self.weights);
-        let (used, idle) = (packet.used, self.weights.idle);
-        Some(&detours[best_detour(&minimal, routes, used, packet.full, idle)?])
+            let route = WeighedRoute::new(u32::from(directions), ratio, &self.weights);
+            if !search.is_open_to(&route) {
+                too_long = detour.distance;
+            } else if search.finds(&route) {
+                best = Some(detour);
+            }
+        }
+        best
     }
 }
 

@@ -42,10 +42,8 @@ pub struct Weights {
 pub struct WeighedRoute {
     /// Bit d set: direction d leads on.
     directions: u32,
-    /// The divisor of the used slots, or of the free ones.
-    divisor: u32,
-    /// Whether free slots are averaged.
-    free: bool,
+    /// The divisor of the free slots, if these are averaged and not the used ones.
+    free_divisor: Option<u32>,
     /// Weighted ratio of the distances: the second term of (15).
     distance: f64,
 }
@@ -54,9 +52,9 @@ impl WeighedRoute {
     /// The minimal route.
     pub fn minimal(leg: &Leg, dimensions: u32, weights: &Weights) -> Self {
         let directions = leg.direction_set(dimensions);
-        let divisor = directions.count_ones();
         let free = weights.average != Average::Directions;
-        Self { directions, divisor, free, distance: weights.distance }
+        let free_divisor = free.then(|| directions.count_ones());
+        Self { directions, free_divisor, distance: weights.distance }
     }
 
     /// A detour from the ends of `minimal`.
@@ -67,21 +65,29 @@ impl WeighedRoute {
         weights: &Weights,
     ) -> Self {
         let directions = candidate.first.direction_set(dimensions);
-        let divisor = match weights.average {
-            Average::Directions => directions.count_ones(),
-            Average::FreeOverDimensions => dimensions,
-            Average::FreeOverSecondLeg => candidate.second.direction_set(dimensions).count_ones(),
+        let free_divisor = match weights.average {
+            Average::Directions => None,
+            Average::FreeOverDimensions => Some(dimensions),
+            Average::FreeOverSecondLeg => {
+                Some(candidate.second.direction_set(dimensions).count_ones())
+            }
         };
-        let free = weights.average != Average::Directions;
         let dilation = f64::from(candidate.distance()) / f64::from(minimal.distance());
-        Self { directions, divisor, free, distance: weights.distance / dilation }
+        Self { directions, free_divisor, distance: weights.distance / dilation }
     }
 
     /// A route that leaves by these directions. `ratio` is the shortest distance divided by the
     /// route's own, 1 for the minimal route.
+    #[inline]
     pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
-        let divisor = directions.count_ones();
-        Self { directions, divisor, free: false, distance: weights.distance * ratio }
+        Self { directions, free_divisor: None, distance: weights.distance * ratio }
+    }
+
+    /// A profit that it can't exceed. The average of used slots is at least those of the least used
+    /// direction, so that the first fraction of (15) is at most one.
+    #[inline]
+    fn most_profit(&self) -> f64 {
+        if self.free_divisor.is_some() { f64::INFINITY } else { 1.0 + self.distance }
     }
 
     /// The profit, equation (15) or (16), or 0 if no slot is free in any of its directions.
@@ -92,23 +98,24 @@ impl WeighedRoute {
         idle: IdleRatio,
     ) -> f64 {
         let &Congestion { used, full, least } = congestion;
-        let (mut sum, mut left) = (0, self.directions);
+        let (mut sum, mut left, mut directions) = (0, self.directions, 0);
         let mut free = false;
         while left != 0 {
             let used = used[left.trailing_zeros() as usize].into();
             sum += used;
+            directions += 1;
             free |= used < full;
             left &= left - 1;
         }
         if !free {
             return 0.0;
         }
-        let divisor = f64::from(self.divisor);
-        let average = if self.free {
-            let free = (full * self.directions.count_ones()).saturating_sub(sum);
-            f64::from(full) - f64::from(free) / divisor
-        } else {
-            f64::from(sum) / divisor
+        let average = match self.free_divisor {
+            Some(divisor) => {
+                let free = (full * directions).saturating_sub(sum);
+                f64::from(full) - f64::from(free) / f64::from(divisor)
+            }
+            None => f64::from(sum) / f64::from(directions),
         };
         let ratio = if least == 0 && (sum == 0 || idle == IdleRatio::AnyIdle) {
             1.0
@@ -135,6 +142,50 @@ impl<'u, Slots: Copy + Ord + Into<u32>> Congestion<'u, Slots> {
     }
 }
 
+/// The search for the most profitable route of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search<'u, Slots> {
+    congestion: Congestion<'u, Slots>,
+    idle: IdleRatio,
+    /// The most profit so far.
+    most: f64,
+}
+
+impl<'u, Slots: Copy + Ord + Into<u32>> Search<'u, Slots> {
+    /// Begins with the minimal route. `None` if no detour can be better. `used` counts the used
+    /// slots of each direction; from `full` on, none is free.
+    #[inline]
+    pub(super) fn new(
+        minimal: &WeighedRoute,
+        (used, full): (&'u [Slots], u32),
+        idle: IdleRatio,
+    ) -> Option<Self> {
+        let congestion = Congestion::new(used, full);
+        let most = minimal.profit(&congestion, idle);
+        // If all ratios are one: no detour is shorter than the minimal route.
+        let is_best = congestion.least == 0 && idle == IdleRatio::AnyIdle && most > 0.0;
+        (!is_best).then_some(Self { congestion, idle, most })
+    }
+
+    /// Whether a route's profit may exceed the most so far, as far as its distance tells. If not,
+    /// no longer route's does.
+    #[inline]
+    pub(super) fn is_open_to(&self, route: &WeighedRoute) -> bool {
+        route.most_profit() > self.most
+    }
+
+    /// Whether a route's profit exceeds the most so far, which it then is.
+    #[inline]
+    pub(super) fn finds(&mut self, route: &WeighedRoute) -> bool {
+        let profit = route.profit(&self.congestion, self.idle);
+        let is_more = profit > self.most;
+        if is_more {
+            self.most = profit;
+        }
+        is_more
+    }
+}
+
 /// The most profitable detour, if it is better than the minimal route; the first among equals (17).
 ///
 /// `used` counts the used slots of each direction; from `full` on, none is free.
@@ -145,20 +196,9 @@ pub fn best_detour<Slots: Copy + Ord + Into<u32>>(
     full: u32,
     idle: IdleRatio,
 ) -> Option<usize> {
-    let congestion = Congestion::new(used, full);
-    let mut best = None;
-    let mut most = minimal.profit(&congestion, idle);
-    if congestion.least == 0 && idle == IdleRatio::AnyIdle && most > 0.0 {
-        // All ratios are one, and no detour is shorter than the minimal route.
-        return None;
-    }
-    for (number, detour) in detours.into_iter().enumerate() {
-        let profit = detour.profit(&congestion, idle);
-        if profit > most {
-            (best, most) = (Some(number), profit);
-        }
-    }
-    best
+    let mut search = Search::new(minimal, (used, full), idle)?;
+    let numbered = detours.into_iter().enumerate();
+    numbered.filter(|(_, detour)| search.finds(detour)).last().map(|(number, _)| number)
 }
 
 #[cfg(test)]

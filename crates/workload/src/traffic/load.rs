@@ -65,7 +65,7 @@ const WORDS: u128 = 16;
 struct Terminal {
     /// The number of its next message, which is in the block.
     index: u64,
-    /// The draws of [`Arrivals::draw`] for each.
+    /// The draws of [`Arrivals::draw_block`] for each.
     drawn: [u64; BLOCK],
     destinations: [u32; BLOCK],
 }
@@ -198,21 +198,17 @@ impl OpenLoad {
         })
     }
 
-    /// Draws the block in which a terminal's next message is.
-    fn draw(&mut self, terminal: u32) {
-        let block = &mut self.terminals[(terminal - self.first_terminal) as usize];
-        let first = block.index - block.place() as u64;
+    /// Draws the block in which a terminal's next message is. Returns the terminal.
+    fn draw(&mut self, terminal: u32) -> &Terminal {
+        let own = &mut self.terminals[(terminal - self.first_terminal) as usize];
+        let first = own.index - own.place() as u64;
         let mut random = ChaCha8Rng::from_seed(self.key);
         random.set_stream(terminal.into());
         random.set_word_pos(u128::from(first) * WORDS);
+        self.pattern.destinations(terminal, first, &mut random, &mut own.destinations);
         let arrivals = of_terminal(&self.arrivals, terminal);
-        for (index, destination) in (first..).zip(&mut block.destinations) {
-            let drawn = self.pattern.destination(terminal, index, &mut random);
-            *destination = drawn.expect("only terminals that send create messages");
-        }
-        for (index, drawn) in (first..).zip(&mut block.drawn) {
-            *drawn = arrivals.draw(index, &mut random);
-        }
+        arrivals.draw_block(first, &mut random, &mut own.drawn);
+        own
     }
 
     /// Bytes that the load of so many terminals takes, about.
@@ -236,9 +232,8 @@ impl Workload for OpenLoad {
         if !self.pattern.sends(terminal) {
             return None;
         }
-        self.draw(terminal);
-        let first = &self.terminals[(terminal - self.first_terminal) as usize];
-        let time = of_terminal(&self.arrivals, terminal).first(first.drawn[0]);
+        let drawn = self.draw(terminal).drawn[0];
+        let time = of_terminal(&self.arrivals, terminal).first(drawn);
         Some(time).filter(within_reach)
     }
 
@@ -250,24 +245,21 @@ impl Workload for OpenLoad {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        let place = (terminal - self.first_terminal) as usize;
-        let own = &mut self.terminals[place];
+        let own = &mut self.terminals[(terminal - self.first_terminal) as usize];
+        let destination = own.destinations[own.place()];
+        own.index += 1;
+        let (index, place) = (own.index, own.place());
+        let drawn = if place == 0 { self.draw(terminal).drawn[0] } else { own.drawn[place] };
+        let next = of_terminal(&self.arrivals, terminal).next(now, index, drawn);
         let message = Message {
             time: now,
             source: terminal,
-            destination: own.destinations[own.place()],
+            destination,
             bytes: self.bytes,
             kind: self.kind,
             tag: 0,
             class: 0,
         };
-        own.index += 1;
-        if own.place() == 0 {
-            self.draw(terminal);
-        }
-        let own = &self.terminals[place];
-        let drawn = own.drawn[own.place()];
-        let next = of_terminal(&self.arrivals, terminal).next(now, own.index, drawn);
         (Some(message), Some(next).filter(within_reach))
     }
 

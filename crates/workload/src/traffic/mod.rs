@@ -5,6 +5,7 @@ mod collective;
 mod exchange;
 mod interval;
 mod load;
+mod logarithm;
 mod pattern;
 mod process;
 mod remote_memory;

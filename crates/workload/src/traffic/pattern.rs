@@ -138,6 +138,23 @@ impl Pattern {
         to
     }
 
+    /// Fills a block with the [destinations](Self::destination) of the messages of `source`, which
+    /// sends, from the `first`-th on: with one call of the rule.
+    pub(super) fn destinations(
+        &self,
+        source: u32,
+        first: u64,
+        random: &mut ChaCha8Rng,
+        block: &mut [u32],
+    ) {
+        self.rule.destinations(source, first, &self.live, random, block);
+        debug_assert!(
+            block.iter().all(|&to| self.live.contains(to)),
+            "{} sends to a failed node",
+            self.name
+        );
+    }
+
     /// Number of steps of a finite exchange: in each, every source sends to one partner at most.
     /// `None` for the patterns that draw destinations.
     pub fn steps(&self) -> Option<u32> {

@@ -26,6 +26,7 @@
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::logarithm::logarithms;
 use super::{Interval, Process};
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
@@ -104,13 +105,37 @@ impl Arrivals {
     #[inline]
     pub fn draw(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
         match self.process {
-            Process::Bernoulli => gap(self.slots_a_miss, random),
+            Process::Bernoulli => gap(libm::log(uniform(random)), self.slots_a_miss),
             Process::OnOff { .. } => self.long_or_short(index, random),
             Process::Periodic { in_step: false } if index == 0 => {
                 let partial = u64::from(self.interval.rest > 0);
                 random.random_range(0..self.interval.whole.saturating_add(partial))
             }
             Process::Periodic { .. } => 0,
+        }
+    }
+
+    /// Fills a block with what [`draw`](Self::draw) gives for the messages from the `first`-th on.
+    #[inline]
+    pub fn draw_block<const N: usize>(
+        &self,
+        first: u64,
+        random: &mut ChaCha8Rng,
+        block: &mut [u64; N],
+    ) {
+        if let Process::Bernoulli = self.process {
+            let mut numbers = [0.0; N];
+            for number in &mut numbers {
+                *number = uniform(random);
+            }
+            logarithms(&mut numbers);
+            for (drawn, logarithm) in block.iter_mut().zip(numbers) {
+                *drawn = gap(logarithm, self.slots_a_miss);
+            }
+            return;
+        }
+        for (index, drawn) in (first..).zip(block) {
+            *drawn = self.draw(index, random);
         }
     }
 
@@ -141,22 +166,28 @@ impl Arrivals {
         let LongGaps { share, share_of_first, slots_a_miss } = self.long;
         let share = if index == 0 { share_of_first } else { share };
         let is_long = random.random::<u64>() >> (u64::BITS - BITS) < share;
-        gap(if is_long { slots_a_miss } else { self.slots_a_miss }, random)
+        let slots_a_miss = if is_long { slots_a_miss } else { self.slots_a_miss };
+        gap(libm::log(uniform(random)), slots_a_miss)
     }
 }
 
-/// Slots to the next message, 1 or more: geometric, by inversion of a uniform 53-bit number in
-/// (0, 1]. P(gap > n) = P(u <= (1-p)^n).
+/// A uniform number in (0, 1].
 #[inline]
-fn gap(slots_a_miss: f64, random: &mut ChaCha8Rng) -> u64 {
+fn uniform(random: &mut ChaCha8Rng) -> f64 {
     let drawn = random.random::<u64>() >> (u64::BITS - BITS);
-    let uniform = (drawn + 1) as f64 / (1_u64 << BITS) as f64;
+    (drawn + 1) as f64 / (1_u64 << BITS) as f64
+}
+
+/// Slots to the next message, 1 or more: geometric, by inversion of a [`uniform`] number, of which
+/// this is the logarithm. P(gap > n) = P(u <= (1-p)^n).
+#[inline]
+fn gap(logarithm: f64, slots_a_miss: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "0 or more, and what is beyond u64 is never"
     )]
-    let misses = (libm::log(uniform) * slots_a_miss) as u64;
+    let misses = (logarithm * slots_a_miss) as u64;
     misses.saturating_add(1)
 }
 
@@ -203,6 +234,25 @@ mod tests {
             times.push(arrivals.next(times[index as usize - 1], index, drawn));
         }
         times
+    }
+
+    #[test]
+    fn a_block_has_the_draws_of_its_messages() {
+        let interval = Interval::new(u128::from(SLOT * 20), 1).unwrap();
+        let on_off = Process::OnOff { on: SLOT * 100, off: SLOT * 50 };
+        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
+            let arrivals = Arrivals::new(process, SLOT, interval);
+            let (mut one_by_one, mut at_once) = (random(), random());
+            for first in (0..10_000).step_by(16) {
+                let expected: [u64; 16] = std::array::from_fn(|place| {
+                    arrivals.draw(first + place as u64, &mut one_by_one)
+                });
+                let mut block = [0; 16];
+                arrivals.draw_block(first, &mut at_once, &mut block);
+                assert_eq!(block, expected);
+            }
+            assert_eq!(one_by_one, at_once);
+        }
     }
 
     #[test]

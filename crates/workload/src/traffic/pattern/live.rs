@@ -37,6 +37,7 @@ impl Live {
     }
 
     /// True if nothing has failed, so that ranks are terminal numbers.
+    #[inline]
     pub(super) fn all(&self) -> bool {
         self.failed.is_empty()
     }
@@ -75,9 +76,12 @@ impl Live {
     }
 
     /// Draws one but `source`, all alike.
-    #[inline]
+    #[inline(always)]
     pub fn draw_other(&self, source: u32, random: &mut ChaCha8Rng) -> u32 {
         let drawn = random.random_range(0..self.count() - 1);
+        if self.all() {
+            return drawn + u32::from(drawn >= source);
+        }
         self.at(drawn + u32::from(drawn >= self.rank(source)))
     }
 

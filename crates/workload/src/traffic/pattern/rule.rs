@@ -44,6 +44,22 @@ pub trait PatternRule: Send + Sync {
         in_turn(self, source, index, live)
     }
 
+    /// Fills a block with the [destinations](Self::destination) of the messages of `source`, which
+    /// sends, from the `first`-th on.
+    fn destinations(
+        &self,
+        source: u32,
+        first: u64,
+        live: &Live,
+        random: &mut ChaCha8Rng,
+        block: &mut [u32],
+    ) {
+        for (index, destination) in (first..).zip(block) {
+            let drawn = self.destination(source, index, live, random);
+            *destination = drawn.expect("a source that sends has destinations");
+        }
+    }
+
     /// Whether `source` sends anything. Unless given otherwise, it does if it has a partner, or if
     /// destinations are drawn.
     fn sends(&self, source: u32, live: &Live) -> bool {

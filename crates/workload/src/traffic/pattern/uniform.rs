@@ -31,6 +31,8 @@ impl PatternRule for Uniform {
         None
     }
 
+    // Into the loop over a block.
+    #[inline(always)]
     fn destination(
         &self,
         source: u32,

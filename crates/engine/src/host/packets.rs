@@ -158,15 +158,19 @@ impl Hosts {
             (packet.note, packet.route) = (1, EncodedRoute(tag));
         } else {
             let from = router + common.context.cut.first_router(common.schedule.part);
-            let ejection = of_terminal % common.context.parameters.ejection_channels;
-            let ejection = fitted!(ejection, u16);
+            let ejections = common.context.parameters.ejection_channels;
+            // A division takes long.
+            let turn = if of_terminal < ejections { of_terminal } else { of_terminal % ejections };
+            let ejection = fitted!(turn, u16);
             let ends = Ends { terminal, from, destination, ejection };
             let (context, choices) = (&*common.context, &mut self.sources.choices);
             let parts = (&mut packet, &mut origin);
             common.routing.inject(context, choices, (ends, vc), parts, rest);
         }
         let slot = common.packets.insert(packet, origin);
-        common.packets.rest(slot).copy_from_slice(rest);
+        if !rest.is_empty() {
+            common.packets.rest(slot).copy_from_slice(rest);
+        }
         slot
     }
 

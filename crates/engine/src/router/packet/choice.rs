@@ -222,14 +222,23 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     #[inline(always)]
     pub(crate) fn withdraw_request(&mut self, output: usize, buffer: u32, now: Tick) {
         self.drop_request(output, buffer);
-        // The head counts among those that wait until now; from now on the reason may be another.
         let place = S::port(output);
         let stall = self.cell.stall[place];
-        if stall == Stall::OutputBusy as u8 {
-            self.end_stall(output, now);
-            self.cell.since[place] = self.waited_for_since(output, now);
-        } else if stall != NOT_STALLED {
+        if stall != Stall::OutputBusy as u8 && stall != NOT_STALLED {
+            // The head counts among those that wait until now; from now on the reason may be
+            // another.
             self.cell.due[place] = now;
+            return;
+        }
+        self.end_stall(output, now);
+        let first = self.waited_for_since(output, now);
+        if stall == Stall::OutputBusy as u8 {
+            self.cell.since[place] = first;
+        }
+        // If others wait for a free output, it is due already.
+        if first > now || stall == Stall::OutputBusy as u8 {
+            let free_at = self.cell.free_at[place];
+            self.cell.due[place] = if first == NEVER { NEVER } else { first.max(free_at) };
         }
     }
 

@@ -65,6 +65,9 @@ pub(crate) struct PacketRouters {
 pub(crate) struct SharedState {
     pub ports: Ports,
     pub size: Size,
+    /// The part's first router and first output, by their numbers in the whole network.
+    pub first_router: u32,
+    pub first_channel: u32,
     pub inlets: Inlets,
     pub credits: Credits,
     /// The state for packets that choose among outputs.
@@ -172,6 +175,8 @@ impl Routers for PacketRouters {
         (ports.output_ports, ports.input_ports) = (Vec::new(), Vec::new());
         let shared = SharedState {
             size,
+            first_router: context.cut.first_router(common.schedule.part),
+            first_channel: context.cut.first_output(common.schedule.part),
             inlets,
             credits: Credits::new(ports.rooms(context)),
             adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive || has_all),
@@ -591,13 +596,15 @@ impl PacketRouters {
         let time = common.time(now);
 
         let context = &*common.context;
-        let channel = context.channel_of_injection(common.schedule.part, number);
+        let channel = context.network.first_injection() + source * channels + of_terminal;
+        debug_assert_eq!(channel, context.channel_of_injection(common.schedule.part, number));
         common.digest.add(time, channel, source, sequence);
         common.counters.grants += 1;
         let in_part = fitted!(self.shared.ports.outputs, u32) + number;
         common.statistics.sent(in_part, vc, flits);
         let injection = &mut hosts.sources.injections[number as usize];
-        injection.pointer = (vc + 1) % fitted!(context.vc_map.count(), u8);
+        let is_last = usize::from(vc) + 1 == context.vc_map.count();
+        injection.pointer = if is_last { 0 } else { vc + 1 };
         let free_at = last + timing.flit;
         injection.free_at = free_at;
         let ports = &self.shared.ports;

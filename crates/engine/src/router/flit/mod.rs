@@ -72,17 +72,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::arbitration::{InputTurn, OutputTurn, Priority, first_from, turn};
 use crate::common::Common;
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
-use active_vc::SwitchRequest;
 use arrivals::FlitMessages;
 use credits::OutputVc;
 use flit_queue::Upstream;
-use flitlab_base::narrow::narrow;
+use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
@@ -109,12 +108,14 @@ pub(crate) struct FlitOutput {
     senders: u16,
     /// Flits of these that have not been granted the switch.
     waiting: u32,
+    /// The active virtual channels that send to it: a bit each of the router's first 64.
+    active: u64,
 }
 
 impl FlitOutput {
     pub(crate) fn new(vcs: u32, far: u32, sharing: &FlitSharing) -> Self {
         let turn = OutputTurn::new(sharing);
-        Self { soonest: 0, line: 0, vcs, far, turn, senders: 0, waiting: 0 }
+        Self { soonest: 0, line: 0, vcs, far, turn, senders: 0, waiting: 0, active: 0 }
     }
 }
 
@@ -126,6 +127,8 @@ pub(crate) struct FlitInput {
     /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
+    /// Its active virtual channels: a bit each of the router's first 64.
+    active: u64,
 }
 
 /// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
@@ -161,6 +164,8 @@ struct FlitRules {
     outputs: u32,
     /// Number of bits by which an input port is shifted in the number of an input virtual channel.
     shift: u32,
+    /// Places for a router's active virtual channels.
+    active_vcs: usize,
     /// Words of a set of a router's queues.
     words: usize,
     /// Whether an injection channel of a terminal serves one queue only.
@@ -194,10 +199,12 @@ pub(crate) struct FlitState {
     inputs: Vec<FlitInput>,
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     requests: Vec<u64>,
-    /// By router: the number of its active virtual channels. The next two lists are by output, then
-    /// virtual channel: a router's active ones in any order.
+    /// By router: the number of its active virtual channels. The next two lists are of these, in
+    /// any order.
     active_count: Vec<u16>,
-    switch_requests: Vec<SwitchRequest>,
+    /// The times of their next switch requests; [`NEVER`] if a time is not known. For an
+    /// uncontended one it is a time until which it needs no attention.
+    request_times: Vec<Tick>,
     active_vcs: Vec<ActiveVc>,
     times: Times,
     /// By injection channel, then virtual channel: source queues.
@@ -245,6 +252,7 @@ impl FlitRouters {
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
+            active_vcs: (u32::from(most_outputs) * vcs) as usize,
             words: (queues as usize).div_ceil(64).max(1),
             one_kind: demands::is_by_source(context.routes) && !is_split,
             sharing,
@@ -265,7 +273,7 @@ impl FlitRouters {
     /// times.
     pub(crate) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
     pub(crate) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
-        + size_of::<SwitchRequest>()
+        + size_of::<Tick>()
         + size_of::<ActiveVc>()
         + size_of::<SourceVc>()) as u64;
 }
@@ -368,7 +376,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.inputs)
             + size_of_val(&*state.requests)
             + size_of_val(&*state.active_count)
-            + size_of_val(&*state.switch_requests)
+            + size_of_val(&*state.request_times)
             + size_of_val(&*state.active_vcs)
             + state.times.memory()
             + size_of_val(&*state.sources)
@@ -467,6 +475,7 @@ impl FlitState {
         let counts = rules.sharing.stall_times;
         let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
         let senders = u16::from(counts);
+        let active_vcs = ports.routers.len() * rules.active_vcs;
         Self {
             waits: counts.then(waits),
             wake_times: WakeTimes::new(
@@ -480,8 +489,8 @@ impl FlitState {
             requests: vec![0; outputs.len() * rules.words],
             active_count: vec![0; ports.routers.len()],
             priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
-            switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
-            active_vcs: vec![ActiveVc::default(); outputs.len() * rules.vcs as usize],
+            request_times: vec![NEVER; active_vcs],
+            active_vcs: vec![ActiveVc::default(); active_vcs],
             outputs,
             inputs: vec![FlitInput { senders, ..FlitInput::default() }; inputs],
             times,
@@ -504,7 +513,7 @@ impl FlitState {
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
-        self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
+        self.request_times.iter_mut().for_each(move_back);
         self.active_vcs.iter_mut().for_each(|active_vc| move_back(&mut active_vc.again));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {

@@ -47,9 +47,8 @@ impl FlitRouters {
     /// A lower bound of the time of a router's next event.
     #[inline]
     pub(super) fn due(&self, number: u32) -> Tick {
-        let router = &self.ports.routers[number as usize];
         let first = self.state.wake_times.first(number);
-        first.min(self.state.next_switch_request(&self.rules, (number, router)))
+        first.min(self.state.next_switch_request(&self.rules, number))
     }
 
     /// Borrows a router for a visit.
@@ -61,7 +60,7 @@ impl FlitRouters {
         let router = self.ports.routers[number as usize];
         FlitRouterView {
             first_queue: self.rules.first_queue(&router),
-            first_active_vc: self.rules.first_active_vc(&router),
+            first_active_vc: self.rules.first_active_vc(number),
             rules: &self.rules,
             state: &mut self.state,
             scratch: &mut self.scratch,
@@ -153,7 +152,7 @@ impl FlitRouterView<'_, '_> {
             self.common.latest = self.common.latest.max(self.time(last));
         }
         self.advance_all(left);
-        let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
+        let request_time = self.state.next_switch_request(self.rules, self.number);
         request_time.min(self.state.wake_times.first(self.number))
     }
 

@@ -11,75 +11,74 @@ use flitlab_base::prefetch::prefetch;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Times(Vec<Tick>);
 
-/// The place of a ring's times.
+/// The place of a ring's times: a power of two of them.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimeRing {
     base: u32,
-    size: u32,
+    /// The number of places, less one.
+    mask: u32,
+    /// Numbers of the first time and of the one behind the last.
     first: u32,
-    len: u32,
+    end: u32,
 }
 
 impl TimeRing {
     /// An empty ring for up to `size` times.
     pub(super) fn new(size: u32, times: &mut Times) -> Self {
-        let base = narrow::<u32>(times.0.len());
-        times.0.resize(times.0.len() + size as usize, 0);
-        Self { base, size, first: 0, len: 0 }
+        let (base, places) = (narrow::<u32>(times.0.len()), size.next_power_of_two());
+        times.0.resize(times.0.len() + places as usize, 0);
+        Self { base, mask: places - 1, first: 0, end: 0 }
     }
 
     #[inline(always)]
     pub(super) fn len(&self) -> u32 {
-        self.len
+        self.end.wrapping_sub(self.first)
     }
 
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.first == self.end
     }
 
     /// Prefetches the first times.
     #[inline(always)]
     pub(super) fn prefetch(&self, times: &Times) {
-        times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
+        times.0.get(self.place(self.first)).into_iter().for_each(prefetch);
     }
 
+    /// The place of the time with a number.
     #[inline(always)]
     fn place(&self, number: u32) -> usize {
-        let place = self.first + number;
-        (self.base + if place >= self.size { place - self.size } else { place }) as usize
+        (self.base + (number & self.mask)) as usize
     }
 
     /// The time at this position, counted from the first; it exists.
     #[inline(always)]
-    pub(super) fn at(&self, number: u32, times: &Times) -> Tick {
-        debug_assert!(number < self.len);
-        times.0[self.place(number)]
+    pub(super) fn at(&self, position: u32, times: &Times) -> Tick {
+        debug_assert!(position < self.len());
+        times.0[self.place(self.first.wrapping_add(position))]
     }
 
     /// The first time; it exists.
     #[inline(always)]
     pub(super) fn front(&self, times: &Times) -> Tick {
-        debug_assert!(self.len > 0);
-        times.0[(self.base + self.first) as usize]
+        self.at(0, times)
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, time: Tick, times: &mut Times) {
-        debug_assert!(self.len < self.size, "credits keep it from overflowing");
-        let place = self.place(self.len);
-        times.0[place] = time;
-        self.len += 1;
+        debug_assert!(self.len() <= self.mask, "credits keep it from overflowing");
+        times.0[self.place(self.end)] = time;
+        self.end = self.end.wrapping_add(1);
     }
 
     /// Removes the first time.
     #[inline(always)]
     pub(super) fn pop(&mut self) {
-        self.first += 1;
-        self.len -= 1;
+        let first = self.first.wrapping_add(1);
         // An empty ring starts anew where its memory was used last.
-        let is_over = (self.first == self.size) | (self.len == 0);
-        self.first = if is_over { 0 } else { self.first };
+        let is_over = first == self.end;
+        (self.first, self.end) = if is_over { (0, 0) } else { (first, self.end) };
     }
 }
 

@@ -6,7 +6,7 @@
 //! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
-use super::active_vc::{ActiveVc, SwitchRequest};
+use super::active_vc::ActiveVc;
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
@@ -32,7 +32,7 @@ impl FlitRouterView<'_, '_> {
             let soonest = next.saturating_add((left - 1).saturating_mul(crossbar));
             soonest.max(flits.at(left - 1, &self.state.times))
         };
-        self.state.switch_requests[place].next = last;
+        self.state.request_times[place] = last;
         self.uncontended |= 1 << number;
     }
 
@@ -48,12 +48,8 @@ impl FlitRouterView<'_, '_> {
         of_output.waiting += u32::from(flits);
         let shares = shares_input || of_output.senders > 1;
         if self.uncontended != 0 && shares {
-            for number in bits(self.uncontended) {
-                let other = &self.state.switch_requests[self.first_active_vc + number];
-                if usize::from(other.input) == input || usize::from(other.output) == output {
-                    self.advance(number, now);
-                }
-            }
+            let sharing = self.input(input).active | self.output(output).active;
+            self.advance_some(sharing, now);
         }
     }
 
@@ -136,9 +132,8 @@ impl FlitRouterView<'_, '_> {
         self.state.queues[own.queue as usize].flits = flits;
         let counts_flits = counts_flits(self.rules.arbitration);
         let input_port = &mut self.state.inputs[own.input_port as usize];
-        let SwitchRequest { input, output: number, .. } = self.state.switch_requests[place];
         pass_turn(
-            (input, own.of_port, number),
+            (own.input, own.of_port, own.output),
             (&mut input_port.turn, &mut output.turn),
             (true, counts_flits),
         );

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
+use super::states::VcState;
 use super::switch_traversal::leaves;
 use super::{FlitRules, FlitState};
 use crate::frame::tick::{NEVER, Tick};
@@ -151,31 +152,36 @@ impl FlitRouterView<'_, '_> {
         self.first_active_vc..self.first_active_vc + count
     }
 
-    /// Activates a queue, whose packet has been granted a virtual channel. Its flits do not ask for
-    /// the switch before `again`.
+    /// Activates a queue, whose packet has been granted virtual channel `vc` of an output; `held` is
+    /// its place.
     #[inline(always)]
-    pub(crate) fn activate(&mut self, queue: usize, again: Tick) {
-        let place = self.active_vcs().end;
-        self.state.active_count[self.number as usize] += 1;
-        let queue = self.first_queue + queue;
-        let &FlitQueue {
-            input, output, vc, held, left, source, sequence, upstream, of_port, ..
-        } = &self.state.queues[queue];
-        let port = self.output_port(output.into());
-        let channel = self.router.first_output + u32::from(output);
-        self.state.active_vcs[place] = ActiveVc {
-            mark: Digest::mark(self.first_channel + channel, source, sequence),
-            queue: fitted!(queue, u32),
-            input_port: self.router.first_input + u32::from(input),
-            output_port: channel,
-            held,
+    pub(super) fn activate(
+        &mut self,
+        (queue, output): (usize, usize),
+        (vc, held): (u8, usize),
+        now: Tick,
+    ) {
+        let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
+        let port = self.ports.output_of(&self.router, output);
+        let state = &mut self.state.queues[self.first_queue + queue];
+        state.vc_state = VcState::Active;
+        (state.output, state.vc, state.held) = (fitted!(output, u16), vc, fitted!(held, u32));
+        let &mut FlitQueue { input, left, source, sequence, upstream, of_port, .. } = state;
+        let input_port = self.router.first_input + u32::from(input);
+        let output_port = self.router.first_output + fitted!(output, u32);
+        let active_vc = ActiveVc {
+            mark: Digest::mark(self.first_channel + output_port, source, sequence),
+            queue: fitted!(self.first_queue + queue, u32),
+            input_port,
+            output_port,
+            held: fitted!(held, u32),
             upstream: upstream.place,
             far: NONE,
-            counted: channel * self.rules.vcs + u32::from(vc),
+            counted: output_port * self.rules.vcs + u32::from(vc),
             again,
             left,
             input,
-            output,
+            output: fitted!(output, u16),
             of_port,
             out_vc: vc,
             timing: port.timing,
@@ -185,8 +191,39 @@ impl FlitRouterView<'_, '_> {
             has_header: !leaves(port),
             injects: upstream.injects,
         };
-        self.state.set_next(place);
-        self.state.note_places(place, self.bit(place), 0);
+        let FlitState { inputs, outputs, .. } = &*self.state;
+        let sharing = inputs[input_port as usize].active | outputs[output_port as usize].active;
+        if self.uncontended & sharing != 0 {
+            self.advance_some(sharing, now);
+        }
+        let FlitState {
+            vcs, inputs, outputs, queues, active_vcs, active_count, times, waits, ..
+        } = &mut *self.state;
+        let (of_input, of_output) =
+            (&mut inputs[input_port as usize], &mut outputs[output_port as usize]);
+        let flits = &queues[active_vc.queue as usize].flits;
+        let vc = &mut vcs[held];
+        (vc.free_at, vc.holder) = (NEVER, fitted!(queue, u32));
+        let mut next = NEVER;
+        if !flits.is_empty() {
+            let credit = if port.needs_room { vc.next_credit(times) } else { 0 };
+            let came = flits.front(times).max(again);
+            next = came.max(credit).max(of_input.free_at).max(of_output.soonest);
+        }
+        let count = &mut active_count[self.number as usize];
+        let number = usize::from(*count);
+        *count += 1;
+        let bit = if number < MASKED { 1 << number } else { 0 };
+        of_input.active |= bit;
+        of_output.active |= bit;
+        of_input.senders += 1;
+        of_output.senders += 1;
+        of_output.waiting += u32::from(left);
+        if let Some(waits) = waits {
+            waits.waits_from(active_vc.queue as usize, again);
+        }
+        active_vcs[self.first_active_vc + number] = active_vc;
+        self.state.request_times[self.first_active_vc + number] = next;
     }
 
     /// Removes active virtual channels whose last flit has been granted the switch.

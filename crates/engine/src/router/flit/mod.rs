@@ -81,7 +81,7 @@ use crate::router::Routers;
 use arrivals::FlitMessages;
 use credits::OutputVc;
 use flit_queue::Upstream;
-use flitlab_base::narrow::{fitted, narrow};
+use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
@@ -148,6 +148,8 @@ struct FlitRules {
     routing: Tick,
     /// Whether packets wait for their last flit.
     forwards_whole: bool,
+    /// Whether packets need no room to be granted a virtual channel.
+    is_wormhole: bool,
     arbitration: Arbitration,
     /// By index of the network's timings.
     paces: Vec<Pace>,
@@ -245,6 +247,7 @@ impl FlitRouters {
             longest_crossbar,
             arbitration: parameters.arbitration,
             routing: context.routing,
+            is_wormhole: parameters.switching == Switching::Wormhole,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
             vcs,
@@ -540,6 +543,12 @@ impl FlitRules {
     #[inline(always)]
     fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    }
+
+    /// Flits of room that a packet needs beyond an output.
+    #[inline(always)]
+    fn needed(&self, flits: u16, bubble: u16) -> u16 {
+        if self.is_wormhole { 0 } else { flits + bubble }
     }
 
     /// The kind of traffic that uses a virtual channel.

@@ -36,23 +36,6 @@ impl FlitRouterView<'_, '_> {
         self.uncontended |= 1 << number;
     }
 
-    /// Counts a packet of `flits` flits, which has been granted a virtual channel, among those that
-    /// send from its input port and to its output.
-    #[inline(always)]
-    pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
-        let of_input = &mut self.input(input).senders;
-        *of_input += 1;
-        let shares_input = *of_input > 1;
-        let of_output = self.output(output);
-        of_output.senders += 1;
-        of_output.waiting += u32::from(flits);
-        let shares = shares_input || of_output.senders > 1;
-        if self.uncontended != 0 && shares {
-            let sharing = self.input(input).active | self.output(output).active;
-            self.advance_some(sharing, now);
-        }
-    }
-
     /// Lets all uncontended packets send before `until`.
     #[inline(always)]
     pub(super) fn advance_all(&mut self, until: Tick) {

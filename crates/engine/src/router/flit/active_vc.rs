@@ -85,12 +85,7 @@ impl FlitState {
 
     /// The place of the active virtual channel of a queue, given by its number in the part.
     #[inline(always)]
-    pub(super) fn active_vc_of(
-        &self,
-        rules: &FlitRules,
-        number: u32,
-        queue: usize,
-    ) -> usize {
+    pub(super) fn active_vc_of(&self, rules: &FlitRules, number: u32, queue: usize) -> usize {
         let mut range = self.active_vcs_of(rules, number);
         let place = range.find(|&place| self.active_vcs[place].queue as usize == queue);
         place.expect("its packet has a virtual channel")

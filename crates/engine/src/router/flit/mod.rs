@@ -275,10 +275,9 @@ impl FlitRouters {
     /// Bytes for each queue and for each virtual channel of a channel, without their rings of
     /// times.
     pub(crate) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
-    pub(crate) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
-        + size_of::<Tick>()
-        + size_of::<ActiveVc>()
-        + size_of::<SourceVc>()) as u64;
+    pub(crate) const BYTES_PER_VC: u64 =
+        (size_of::<OutputVc>() + size_of::<Tick>() + size_of::<ActiveVc>() + size_of::<SourceVc>())
+            as u64;
 }
 
 impl Routers for FlitRouters {

@@ -33,8 +33,8 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub part: u32,
     pub first_queue: usize,
     pub first_active_vc: usize,
-    /// Uncontended active virtual channels, a bit each of the first [`MASKED`]. They are left alone
-    /// until their last flit, or until another packet joins one of their ports.
+    /// Active virtual channels that are left alone, a bit each of the first [`MASKED`], until a last
+    /// flit, or until another packet joins one of their ports.
     pub uncontended: u64,
     /// The time before which it is simulated.
     pub until: Tick,

@@ -26,7 +26,10 @@ impl FlitRouterView<'_, '_> {
             _ => self.allocate_switch(due, now),
         };
         for number in bits(winners) {
-            self.emit(self.first_active_vc + number, later >> number & 1 == 0, now);
+            let place = self.first_active_vc + number;
+            if self.emit(place, later >> number & 1 == 0, now) {
+                self.leave_alone(place);
+            }
         }
         for number in bits(due ^ winners) {
             self.yield_to_others(self.first_active_vc + number, now);
@@ -35,14 +38,14 @@ impl FlitRouterView<'_, '_> {
 
     /// The place of the first member of a set of active virtual channels.
     #[inline(always)]
-    fn first_of(&self, set: u64) -> usize {
+    pub(super) fn first_of(&self, set: u64) -> usize {
         self.first_active_vc + set.trailing_zeros() as usize
     }
 
     /// The active virtual channels that share an input port or an output with the first of a set,
     /// itself included.
     #[inline(always)]
-    fn sharing_ports(&self, set: u64) -> u64 {
+    pub(super) fn sharing_ports(&self, set: u64) -> u64 {
         let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[self.first_of(set)];
         self.state.inputs[input_port as usize].active
             | self.state.outputs[output_port as usize].active
@@ -90,8 +93,7 @@ impl FlitRouterView<'_, '_> {
                 let of_input = self.state.active_vcs[self.first_of(offers)].input_port;
                 let rivals = self.state.inputs[of_input as usize].active & offers;
                 offers ^= rivals;
-                let best =
-                    self.best(rivals, |one, other| self.switch(now).is_accepted(one, other));
+                let best = self.best(rivals, |one, other| self.switch(now).is_accepted(one, other));
                 accepted |= best;
                 open &= !self.sharing_ports(best);
             }
@@ -220,7 +222,7 @@ impl FlitRouterView<'_, '_> {
     /// Whether the first of two active virtual channels wins, whose flits share a port. Each is
     /// given as a set with one member.
     #[inline(always)]
-    fn first_wins(&self, one: u64, other: u64, now: Tick) -> bool {
+    pub(super) fn first_wins(&self, one: u64, other: u64, now: Tick) -> bool {
         let (one, other) = (self.first_of(one), self.first_of(other));
         let (one, other) = (self.candidate(one), self.candidate(other));
         if one.output == other.output {

@@ -56,23 +56,15 @@ impl Pace {
 
 impl FlitRouterView<'_, '_> {
     /// Sends the next flit of an active virtual channel, which was granted the switch in the first
-    /// round of offers or later.
+    /// round of offers or later. Returns whether further flits may go before the end of the visit.
     #[inline(always)]
-    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
+    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) -> bool {
         let counts_flits = counts_flits(self.rules.arbitration);
         if counts_flits {
             self.count_flit(place);
         }
         let time = self.time(now);
-        let FlitState {
-            active_vcs,
-            inputs,
-            outputs,
-            queues,
-            vcs,
-            times,
-            ..
-        } = &mut *self.state;
+        let FlitState { active_vcs, inputs, outputs, queues, vcs, times, .. } = &mut *self.state;
         let own = &mut active_vcs[place];
         let left = own.left - 1;
         own.left = left;
@@ -129,10 +121,8 @@ impl FlitRouterView<'_, '_> {
         }
         if left == 0 {
             self.end(place, taken);
-        } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
-            // Several flits may be sent before the end.
-            self.mark_uncontended(place, next, crossbar);
         }
+        left > 1 && next < self.until.saturating_sub(crossbar)
     }
 
     /// Postpones the requests of active virtual channels that share ports with one that has sent a
@@ -147,8 +137,13 @@ impl FlitRouterView<'_, '_> {
     ) {
         let put_off = |next: &mut Tick, free: Tick| *next = free.max(*next);
         let first = self.first_active_vc;
-        bits(of_input).for_each(|it| put_off(&mut self.state.request_times[first + it], taken));
-        bits(of_output).for_each(|it| put_off(&mut self.state.request_times[first + it], soonest));
+        let others = !self.bit(place);
+        for number in bits(of_input & others) {
+            put_off(&mut self.state.request_times[first + number], taken);
+        }
+        for number in bits(of_output & others) {
+            put_off(&mut self.state.request_times[first + number], soonest);
+        }
         let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[place];
         for other in self.active_vcs().skip(MASKED) {
             let ActiveVc { input_port: input, output_port: output, .. } =

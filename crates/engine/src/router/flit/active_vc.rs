@@ -128,10 +128,11 @@ impl FlitRouterView<'_, '_> {
     /// router's first 64.
     #[inline(always)]
     pub(super) fn next_switch_requests(&self) -> (Tick, u64) {
-        let times = &self.state.request_times[self.active_vcs()];
         let (mut soonest, mut due, mut bit) = (NEVER, 0, 1_u64);
-        // No branches, since the outcome cannot be predicted.
-        for &time in times {
+        // No branches, since the outcome cannot be predicted; and no slice, for which the compiler
+        // would unroll the loop, which is short.
+        for place in self.active_vcs() {
+            let time = self.state.request_times[place];
             let same = if time == soonest { due | bit } else { due };
             due = if time < soonest { bit } else { same };
             soonest = time.min(soonest);

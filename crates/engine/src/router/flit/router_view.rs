@@ -4,7 +4,7 @@ use super::arrivals::FlitMessages;
 use super::flit_queue::FlitQueue;
 use super::scratch::Scratch;
 use super::states::VcState;
-use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
+use super::{FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
 use crate::frame::tick::Tick;
 use crate::network::port_block;
@@ -197,11 +197,6 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
         &mut self.state.outputs[self.router.first_output as usize + output]
-    }
-
-    #[inline(always)]
-    pub(super) fn input(&mut self, input: usize) -> &mut FlitInput {
-        &mut self.state.inputs[self.router.first_input as usize + input]
     }
 
     /// The constant fields of an output.

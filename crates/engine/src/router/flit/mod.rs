@@ -32,7 +32,7 @@
 //! | `switch_allocation` | switch allocation: flits that ask for the switch |
 //! | `active_vc` | packets that hold a virtual channel, and their switch requests |
 //! | `switch_traversal` | switch traversal: flits that are granted the switch, and the effects |
-//! | `uncontended` | active virtual channels that share no port with another |
+//! | `uncontended` | active virtual channels that are left alone, and catch up in one go |
 //! | `wake_times` | the earliest time at which each inactive queue may progress |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits that come to a router |

@@ -11,13 +11,13 @@ use flitlab_base::prefetch::prefetch;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Times(Vec<Tick>);
 
-/// The place of a ring's times: a power of two of them.
+/// The place of a ring's times. One place more than there are times tells a full ring from an empty
+/// one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimeRing {
     base: u32,
-    /// The number of places, less one.
-    mask: u32,
-    /// Numbers of the first time and of the one behind the last.
+    places: u32,
+    /// The places of the first time and behind the last one, counted from the base.
     first: u32,
     end: u32,
 }
@@ -25,14 +25,15 @@ pub(crate) struct TimeRing {
 impl TimeRing {
     /// An empty ring for up to `size` times.
     pub(super) fn new(size: u32, times: &mut Times) -> Self {
-        let (base, places) = (narrow::<u32>(times.0.len()), size.next_power_of_two());
+        let (base, places) = (narrow::<u32>(times.0.len()), size + 1);
         times.0.resize(times.0.len() + places as usize, 0);
-        Self { base, mask: places - 1, first: 0, end: 0 }
+        Self { base, places, first: 0, end: 0 }
     }
 
     #[inline(always)]
     pub(super) fn len(&self) -> u32 {
-        self.end.wrapping_sub(self.first)
+        let wrapped = if self.end < self.first { self.places } else { 0 };
+        self.end + wrapped - self.first
     }
 
     #[inline(always)]
@@ -43,39 +44,36 @@ impl TimeRing {
     /// Prefetches the first times.
     #[inline(always)]
     pub(super) fn prefetch(&self, times: &Times) {
-        times.0.get(self.place(self.first)).into_iter().for_each(prefetch);
-    }
-
-    /// The place of the time with a number.
-    #[inline(always)]
-    fn place(&self, number: u32) -> usize {
-        (self.base + (number & self.mask)) as usize
+        times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
     }
 
     /// The time at this position, counted from the first; it exists.
     #[inline(always)]
     pub(super) fn at(&self, position: u32, times: &Times) -> Tick {
         debug_assert!(position < self.len());
-        times.0[self.place(self.first.wrapping_add(position))]
+        let place = self.first + position;
+        let place = if place < self.places { place } else { place - self.places };
+        times.0[(self.base + place) as usize]
     }
 
     /// The first time; it exists.
     #[inline(always)]
     pub(super) fn front(&self, times: &Times) -> Tick {
-        self.at(0, times)
+        debug_assert!(!self.is_empty());
+        times.0[(self.base + self.first) as usize]
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, time: Tick, times: &mut Times) {
-        debug_assert!(self.len() <= self.mask, "credits keep it from overflowing");
-        times.0[self.place(self.end)] = time;
-        self.end = self.end.wrapping_add(1);
+        debug_assert!(self.len() + 1 < self.places, "credits keep it from overflowing");
+        times.0[(self.base + self.end) as usize] = time;
+        self.end = if self.end + 1 == self.places { 0 } else { self.end + 1 };
     }
 
     /// Removes the first time.
     #[inline(always)]
     pub(super) fn pop(&mut self) {
-        let first = self.first.wrapping_add(1);
+        let first = if self.first + 1 == self.places { 0 } else { self.first + 1 };
         // An empty ring starts anew where its memory was used last.
         let is_over = first == self.end;
         (self.first, self.end) = if is_over { (0, 0) } else { (first, self.end) };

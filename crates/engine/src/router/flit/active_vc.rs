@@ -1,33 +1,22 @@
 //! Active virtual channels: packets that hold a virtual channel of an output.
 //!
 //! The times, credits and ports of such a packet's flits alone decide when they ask for the switch.
-//! A router has few active virtual channels at a time. Their data lies together, and is scanned at
-//! every instant.
+//! A router has few active virtual channels at a time. The times of their requests lie together,
+//! and are scanned at every instant.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use super::flit_queue::FlitQueue;
-use super::router_view::FlitRouterView;
+use super::router_view::{FlitRouterView, MASKED};
+use super::states::VcState;
 use super::switch_traversal::leaves;
 use super::{FlitRules, FlitState};
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::ports::RouterLayout;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::Digest;
-
-/// The switch request of an active virtual channel: the time of its next flit's request, and its
-/// ports. It is scanned at every instant.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct SwitchRequest {
-    /// Time of the request; [`NEVER`] if it is not known. For an uncontended virtual channel, a
-    /// time until which it needs no attention.
-    pub next: Tick,
-    pub input: u16,
-    pub output: u16,
-}
 
 /// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
 /// output. The default is an unused place.
@@ -53,7 +42,10 @@ pub(crate) struct ActiveVc {
     pub back: Tick,
     /// Flits that have not been granted the switch.
     pub left: u16,
-    /// The number of its queue among those of its input port.
+    /// Its input port and output, by their numbers in the router, and the number of its queue among
+    /// those of its input port.
+    pub input: u16,
+    pub output: u16,
     pub of_port: u16,
     /// The virtual channel that it holds at its output, and the index of that channel's timing.
     pub out_vc: u8,
@@ -67,62 +59,46 @@ pub(crate) struct ActiveVc {
     pub injects: bool,
 }
 
-impl SwitchRequest {
-    /// The request of an unused place.
-    pub(crate) const NONE: Self = Self { next: NEVER, input: 0, output: 0 };
-
-    /// Postpones the request after another flit was sent: that flit's input port is busy until
-    /// `taken`, and its output until `soonest`, which is not earlier.
-    #[inline(always)]
-    pub(crate) fn put_off(&mut self, (input, taken): (u16, Tick), (output, soonest): (u16, Tick)) {
-        let of_input = if self.input == input { taken } else { 0 };
-        let free = if self.output == output { soonest } else { of_input };
-        self.next = self.next.max(free);
-    }
-}
-
 impl FlitRules {
     /// The place of a router's first active virtual channel. There is a place for each virtual
     /// channel of an output.
     #[inline(always)]
-    pub(crate) fn first_active_vc(&self, router: &RouterLayout) -> usize {
-        router.first_output as usize * self.vcs as usize
+    pub(super) fn first_active_vc(&self, number: u32) -> usize {
+        number as usize * self.active_vcs
     }
 }
 
 impl FlitState {
     /// The places of a router's active virtual channels.
     #[inline(always)]
-    pub(super) fn active_vcs_of(
-        &self,
-        rules: &FlitRules,
-        (number, router): (u32, &RouterLayout),
-    ) -> Range<usize> {
-        let first = rules.first_active_vc(router);
+    pub(super) fn active_vcs_of(&self, rules: &FlitRules, number: u32) -> Range<usize> {
+        let first = rules.first_active_vc(number);
         first..first + usize::from(self.active_count[number as usize])
     }
 
     /// The time of the next switch request in a router.
     #[inline(always)]
-    pub(super) fn next_switch_request(
-        &self,
-        rules: &FlitRules,
-        router: (u32, &RouterLayout),
-    ) -> Tick {
-        soonest(&self.switch_requests[self.active_vcs_of(rules, router)])
+    pub(super) fn next_switch_request(&self, rules: &FlitRules, number: u32) -> Tick {
+        let times = &self.request_times[self.active_vcs_of(rules, number)];
+        times.iter().fold(NEVER, |soonest, &time| soonest.min(time))
     }
 
     /// The place of the active virtual channel of a queue, given by its number in the part.
     #[inline(always)]
-    pub(super) fn active_vc_of(
-        &self,
-        rules: &FlitRules,
-        router: (u32, &RouterLayout),
-        queue: usize,
-    ) -> usize {
-        let mut range = self.active_vcs_of(rules, router);
+    pub(super) fn active_vc_of(&self, rules: &FlitRules, number: u32, queue: usize) -> usize {
+        let mut range = self.active_vcs_of(rules, number);
         let place = range.find(|&place| self.active_vcs[place].queue as usize == queue);
         place.expect("its packet has a virtual channel")
+    }
+
+    /// Changes the sets of its input port and output that an active virtual channel is in.
+    #[inline(always)]
+    fn note_places(&mut self, place: usize, added: u64, removed: u64) {
+        let ActiveVc { input_port, output_port, .. } = self.active_vcs[place];
+        let of_input = &mut self.inputs[input_port as usize].active;
+        *of_input = *of_input & !removed | added;
+        let of_output = &mut self.outputs[output_port as usize].active;
+        *of_output = *of_output & !removed | added;
     }
 
     /// Computes the time of an active virtual channel's next switch request, and returns it.
@@ -142,7 +118,7 @@ impl FlitState {
             let of_output = self.outputs[output_port as usize].soonest;
             next = came.max(credit).max(of_input).max(of_output);
         }
-        self.switch_requests[active_vc].next = next;
+        self.request_times[active_vc] = next;
         next
     }
 }
@@ -152,12 +128,14 @@ impl FlitRouterView<'_, '_> {
     /// router's first 64.
     #[inline(always)]
     pub(super) fn next_switch_requests(&self) -> (Tick, u64) {
-        let switch_requests = &self.state.switch_requests[self.active_vcs()];
-        let soonest = soonest(switch_requests);
-        let (mut due, mut bit) = (0, 1_u64);
-        // No branches, since the outcome cannot be predicted.
-        for request in switch_requests {
-            due |= if request.next == soonest { bit } else { 0 };
+        let (mut soonest, mut due, mut bit) = (NEVER, 0, 1_u64);
+        // No branches, since the outcome cannot be predicted; and no slice, for which the compiler
+        // would unroll the loop, which is short.
+        for place in self.active_vcs() {
+            let time = self.state.request_times[place];
+            let same = if time == soonest { due | bit } else { due };
+            due = if time < soonest { bit } else { same };
+            soonest = time.min(soonest);
             bit <<= 1;
         }
         (soonest, due)
@@ -170,29 +148,36 @@ impl FlitRouterView<'_, '_> {
         self.first_active_vc..self.first_active_vc + count
     }
 
-    /// Activates a queue, whose packet has been granted a virtual channel. Its flits do not ask for
-    /// the switch before `again`.
+    /// Activates a queue, whose packet has been granted virtual channel `vc` of an output; `held` is
+    /// its place.
     #[inline(always)]
-    pub(crate) fn activate(&mut self, queue: usize, again: Tick) {
-        let place = self.active_vcs().end;
-        self.state.active_count[self.number as usize] += 1;
-        let queue = self.first_queue + queue;
-        let &FlitQueue {
-            input, output, vc, held, left, source, sequence, upstream, of_port, ..
-        } = &self.state.queues[queue];
-        let port = self.output_port(output.into());
-        let channel = self.router.first_output + u32::from(output);
-        self.state.active_vcs[place] = ActiveVc {
-            mark: Digest::mark(self.first_channel + channel, source, sequence),
-            queue: fitted!(queue, u32),
-            input_port: self.router.first_input + u32::from(input),
-            output_port: channel,
-            held,
+    pub(super) fn activate(
+        &mut self,
+        (queue, output): (usize, usize),
+        (vc, held): (u8, usize),
+        now: Tick,
+    ) {
+        let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
+        let port = self.ports.output_of(&self.router, output);
+        let state = &mut self.state.queues[self.first_queue + queue];
+        state.vc_state = VcState::Active;
+        (state.output, state.vc, state.held) = (fitted!(output, u16), vc, fitted!(held, u32));
+        let &mut FlitQueue { input, left, source, sequence, upstream, of_port, .. } = state;
+        let input_port = self.router.first_input + u32::from(input);
+        let output_port = self.router.first_output + fitted!(output, u32);
+        let active_vc = ActiveVc {
+            mark: Digest::mark(self.first_channel + output_port, source, sequence),
+            queue: fitted!(self.first_queue + queue, u32),
+            input_port,
+            output_port,
+            held: fitted!(held, u32),
             upstream: upstream.place,
             far: NONE,
-            counted: channel * self.rules.vcs + u32::from(vc),
+            counted: output_port * self.rules.vcs + u32::from(vc),
             again,
             left,
+            input,
+            output: fitted!(output, u16),
             of_port,
             out_vc: vc,
             timing: port.timing,
@@ -202,8 +187,39 @@ impl FlitRouterView<'_, '_> {
             has_header: !leaves(port),
             injects: upstream.injects,
         };
-        self.state.switch_requests[place] = SwitchRequest { next: NEVER, input, output };
-        self.state.set_next(place);
+        let FlitState { inputs, outputs, .. } = &*self.state;
+        let sharing = inputs[input_port as usize].active | outputs[output_port as usize].active;
+        if self.uncontended & sharing != 0 {
+            self.advance_some(sharing, now);
+        }
+        let FlitState {
+            vcs, inputs, outputs, queues, active_vcs, active_count, times, waits, ..
+        } = &mut *self.state;
+        let (of_input, of_output) =
+            (&mut inputs[input_port as usize], &mut outputs[output_port as usize]);
+        let flits = &queues[active_vc.queue as usize].flits;
+        let vc = &mut vcs[held];
+        (vc.free_at, vc.holder) = (NEVER, fitted!(queue, u32));
+        let mut next = NEVER;
+        if !flits.is_empty() {
+            let credit = if port.needs_room { vc.next_credit(times) } else { 0 };
+            let came = flits.front(times).max(again);
+            next = came.max(credit).max(of_input.free_at).max(of_output.soonest);
+        }
+        let count = &mut active_count[self.number as usize];
+        let number = usize::from(*count);
+        *count += 1;
+        let bit = if number < MASKED { 1 << number } else { 0 };
+        of_input.active |= bit;
+        of_output.active |= bit;
+        of_input.senders += 1;
+        of_output.senders += 1;
+        of_output.waiting += u32::from(left);
+        if let Some(waits) = waits {
+            waits.waits_from(active_vc.queue as usize, again);
+        }
+        active_vcs[self.first_active_vc + number] = active_vc;
+        self.state.request_times[self.first_active_vc + number] = next;
     }
 
     /// Removes active virtual channels whose last flit has been granted the switch.
@@ -217,18 +233,20 @@ impl FlitRouterView<'_, '_> {
             let place = place as usize;
             self.state.active_count[self.number as usize] -= 1;
             let last = self.active_vcs().end;
-            let FlitState { switch_requests, active_vcs, .. } = &mut *self.state;
+            self.state.note_places(place, 0, self.bit(place));
             if place < last {
-                active_vcs[place] = active_vcs[last];
-                switch_requests[place] = switch_requests[last];
+                self.state.note_places(last, self.bit(place), self.bit(last));
+                self.state.active_vcs[place] = self.state.active_vcs[last];
+                self.state.request_times[place] = self.state.request_times[last];
                 self.move_uncontended(last, place);
             }
         }
     }
-}
 
-/// The time of the first of some switch requests.
-#[inline(always)]
-fn soonest(switch_requests: &[SwitchRequest]) -> Tick {
-    switch_requests.iter().fold(NEVER, |soonest, request| soonest.min(request.next))
+    /// The bit of an active virtual channel in sets; 0 if it has none.
+    #[inline(always)]
+    pub(super) fn bit(&self, place: usize) -> u64 {
+        let number = place - self.first_active_vc;
+        if number < MASKED { 1 << number } else { 0 }
+    }
 }

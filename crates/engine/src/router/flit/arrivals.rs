@@ -111,8 +111,7 @@ impl FlitRouterView<'_, '_> {
     /// it waited for.
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
-        let router = &self.ports.routers[number as usize];
-        let active_vc = self.state.active_vc_of(self.rules, (number, router), queue);
+        let active_vc = self.state.active_vc_of(self.rules, number, queue);
         let next = self.state.set_next(active_vc);
         self.common.schedule.active.lower(number, next);
     }

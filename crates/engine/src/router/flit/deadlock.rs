@@ -201,8 +201,7 @@ impl FlitRouters {
             port.needs_room
         } else {
             // A packet that was cut takes room where other packets are swallowed.
-            let router = (number, router);
-            let place = flits.state.active_vc_of(&flits.rules, router, queue as usize);
+            let place = flits.state.active_vc_of(&flits.rules, number, queue as usize);
             flits.state.active_vcs[place].needs_room
         };
         if !takes_room || held.due() >= need {

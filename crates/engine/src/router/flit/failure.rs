@@ -95,7 +95,7 @@ impl FlitRouters {
             if has_begun(queue.vc_state) {
                 let left = match queue.vc_state {
                     VcState::Active => {
-                        let router = self.ports.router_of(input_vc);
+                        let (router, _) = self.ports.router_of(input_vc);
                         let place = state.active_vc_of(rules, router, number as usize);
                         state.active_vcs[place].left
                     }

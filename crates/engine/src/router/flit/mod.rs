@@ -32,7 +32,7 @@
 //! | `switch_allocation` | switch allocation: flits that ask for the switch |
 //! | `active_vc` | packets that hold a virtual channel, and their switch requests |
 //! | `switch_traversal` | switch traversal: flits that are granted the switch, and the effects |
-//! | `uncontended` | active virtual channels that share no port with another |
+//! | `uncontended` | active virtual channels that are left alone, and catch up in one go |
 //! | `wake_times` | the earliest time at which each inactive queue may progress |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits that come to a router |
@@ -72,14 +72,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::arbitration::{InputTurn, OutputTurn, Priority, first_from, turn};
 use crate::common::Common;
-use crate::frame::tick::{Tick, rebased};
+use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
-use active_vc::SwitchRequest;
 use arrivals::FlitMessages;
 use credits::OutputVc;
 use flit_queue::Upstream;
@@ -110,12 +109,14 @@ pub(crate) struct FlitOutput {
     senders: u16,
     /// Flits of these that have not been granted the switch.
     waiting: u32,
+    /// The active virtual channels that send to it: a bit each of the router's first 64.
+    active: u64,
 }
 
 impl FlitOutput {
     pub(crate) fn new(vcs: u32, far: u32, sharing: &FlitSharing) -> Self {
         let turn = OutputTurn::new(sharing);
-        Self { soonest: 0, line: 0, vcs, far, turn, senders: 0, waiting: 0 }
+        Self { soonest: 0, line: 0, vcs, far, turn, senders: 0, waiting: 0, active: 0 }
     }
 }
 
@@ -127,6 +128,8 @@ pub(crate) struct FlitInput {
     /// Number of its packets that hold a virtual channel; one more if stalls are counted, so that
     /// none is uncontended.
     senders: u16,
+    /// Its active virtual channels: a bit each of the router's first 64.
+    active: u64,
 }
 
 /// The virtual channels of a kind of traffic, a bit each, which its packets may take if no other
@@ -146,6 +149,8 @@ struct FlitRules {
     routing: Tick,
     /// Whether packets wait for their last flit.
     forwards_whole: bool,
+    /// Whether packets need no room to be granted a virtual channel.
+    is_wormhole: bool,
     arbitration: Arbitration,
     /// By index of the network's timings.
     paces: Vec<Pace>,
@@ -162,6 +167,8 @@ struct FlitRules {
     outputs: u32,
     /// Number of bits by which an input port is shifted in the number of an input virtual channel.
     shift: u32,
+    /// Places for a router's active virtual channels.
+    active_vcs: usize,
     /// Words of a set of a router's queues.
     words: usize,
     /// Whether an injection channel of a terminal serves one queue only.
@@ -195,10 +202,12 @@ pub(crate) struct FlitState {
     inputs: Vec<FlitInput>,
     /// By output: the queues whose packets ask for one of its virtual channels, a bit each.
     requests: Vec<u64>,
-    /// By router: the number of its active virtual channels. The next two lists are by output, then
-    /// virtual channel: a router's active ones in any order.
+    /// By router: the number of its active virtual channels. The next two lists are of these, in
+    /// any order.
     active_count: Vec<u16>,
-    switch_requests: Vec<SwitchRequest>,
+    /// The times of their next switch requests; [`NEVER`] if a time is not known. For an
+    /// uncontended one it is a time until which it needs no attention.
+    request_times: Vec<Tick>,
     active_vcs: Vec<ActiveVc>,
     times: Times,
     /// By injection channel, then virtual channel: source queues.
@@ -238,6 +247,7 @@ impl FlitRouters {
             longest_crossbar,
             arbitration: parameters.arbitration,
             routing: context.routing,
+            is_wormhole: parameters.switching == Switching::Wormhole,
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
             vcs,
@@ -245,6 +255,7 @@ impl FlitRouters {
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
+            active_vcs: (u32::from(most_outputs) * vcs) as usize,
             words: (queues as usize).div_ceil(64).max(1),
             one_kind: demands::is_by_source(context.routes) && !is_split,
             sharing,
@@ -264,10 +275,9 @@ impl FlitRouters {
     /// Bytes for each queue and for each virtual channel of a channel, without their rings of
     /// times.
     pub(crate) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
-    pub(crate) const BYTES_PER_VC: u64 = (size_of::<OutputVc>()
-        + size_of::<SwitchRequest>()
-        + size_of::<ActiveVc>()
-        + size_of::<SourceVc>()) as u64;
+    pub(crate) const BYTES_PER_VC: u64 =
+        (size_of::<OutputVc>() + size_of::<Tick>() + size_of::<ActiveVc>() + size_of::<SourceVc>())
+            as u64;
 }
 
 impl Routers for FlitRouters {
@@ -376,7 +386,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.inputs)
             + size_of_val(&*state.requests)
             + size_of_val(&*state.active_count)
-            + size_of_val(&*state.switch_requests)
+            + size_of_val(&*state.request_times)
             + size_of_val(&*state.active_vcs)
             + state.times.memory()
             + size_of_val(&*state.sources)
@@ -475,6 +485,7 @@ impl FlitState {
         let counts = rules.sharing.stall_times;
         let waits = || Box::new(Waits::new(queues.len(), outputs.len(), ports.routers.len()));
         let senders = u16::from(counts);
+        let active_vcs = ports.routers.len() * rules.active_vcs;
         Self {
             waits: counts.then(waits),
             wake_times: WakeTimes::new(
@@ -488,8 +499,8 @@ impl FlitState {
             requests: vec![0; outputs.len() * rules.words],
             active_count: vec![0; ports.routers.len()],
             priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
-            switch_requests: vec![SwitchRequest::NONE; outputs.len() * rules.vcs as usize],
-            active_vcs: vec![ActiveVc::default(); outputs.len() * rules.vcs as usize],
+            request_times: vec![NEVER; active_vcs],
+            active_vcs: vec![ActiveVc::default(); active_vcs],
             outputs,
             inputs: vec![FlitInput { senders, ..FlitInput::default() }; inputs],
             times,
@@ -512,7 +523,7 @@ impl FlitState {
             move_back(&mut output.line);
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
-        self.switch_requests.iter_mut().for_each(|request| move_back(&mut request.next));
+        self.request_times.iter_mut().for_each(move_back);
         self.active_vcs.iter_mut().for_each(|active_vc| move_back(&mut active_vc.again));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
@@ -539,6 +550,12 @@ impl FlitRules {
     #[inline(always)]
     fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
         if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    }
+
+    /// Flits of room that a packet needs beyond an output.
+    #[inline(always)]
+    fn needed(&self, flits: u16, bubble: u16) -> u16 {
+        if self.is_wormhole { 0 } else { flits + bubble }
     }
 
     /// The kind of traffic that uses a virtual channel.

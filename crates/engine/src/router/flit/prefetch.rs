@@ -26,8 +26,8 @@ impl FlitRouters {
                 input_ports.get(router.first_input as usize).into_iter().for_each(prefetch);
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
-                let active_vcs = state.active_vcs_of(rules, (number, router));
-                state.switch_requests[active_vcs.clone()].iter().for_each(prefetch);
+                let active_vcs = state.active_vcs_of(rules, number);
+                state.request_times[active_vcs.clone()].iter().step_by(16).for_each(prefetch);
                 state.active_vcs[active_vcs].iter().for_each(prefetch);
             }
             Stage::Next => {

@@ -3,6 +3,7 @@
 //! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
 //! Then it asks for those that are open, until it is granted one (`request_vc`).
 
+use super::FlitState;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
@@ -13,51 +14,47 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::escape_bubble;
+use crate::packet::Packets;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::prefetch;
-use flitlab_base::units::Picoseconds;
-use flitlab_model::{ChannelKind, Switching};
+use flitlab_model::ChannelKind;
 use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl FlitRouterView<'_, '_> {
     /// Computes when the packet that has become the head of its queue asks, and for what.
     pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
-        let state = self.first_queue + queue;
-        let FlitQueue { flits, head, free_at, .. } = self.state.queues[state];
-        let packet = self.common.packets.packets[head as usize];
-        self.common.packets.packets.get(packet.next as usize).into_iter().for_each(prefetch);
-        let awaited = match self.common.context.parameters.switching {
-            Switching::StoreAndForward => u32::from(packet.flits) - 1,
-            Switching::VirtualCutThrough | Switching::Wormhole => 0,
-        };
-        if flits.len() <= awaited {
+        let place = self.first_queue + queue;
+        let FlitState { queues, times, waits, .. } = &mut *self.state;
+        let Packets { packets, origins, .. } = &mut self.common.packets;
+        let state = &mut queues[place];
+        let slot = state.head;
+        let packet = &mut packets[slot as usize];
+        let awaited = if self.rules.forwards_whole { u32::from(packet.flits) - 1 } else { 0 };
+        if state.flits.len() <= awaited {
             // The next flit makes the queue due.
             return;
         }
-        let came = flits.at(awaited, &self.state.times);
-        let asks = self.rules.asks(came, free_at);
-        // Only arbitration by age reads it.
-        let created = match by_age(self.rules.arbitration) {
-            true => self.common.packets.origins[head as usize].created,
-            false => Picoseconds::ZERO,
-        };
-        let queue_state = &mut self.state.queues[state];
-        queue_state.slot = head;
-        queue_state.head = packet.next;
-        (queue_state.source, queue_state.sequence) = (packet.source, packet.sequence);
-        queue_state.created = created;
-        queue_state.left = packet.flits;
-        queue_state.again = asks;
-        let latency = fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
-        self.common.packets.packets[head as usize].ready = asks + latency;
-        if let Some(waits) = &mut self.state.waits {
-            waits.waits_from(state, asks);
+        let asks = self.rules.asks(state.flits.at(awaited, times), state.free_at);
+        state.slot = slot;
+        state.head = packet.next;
+        (state.source, state.sequence) = (packet.source, packet.sequence);
+        state.left = packet.flits;
+        state.again = asks;
+        packet.ready = asks + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
+        if by_age(self.rules.arbitration) {
+            state.created = origins[slot as usize].created;
         }
-        self.route_head(queue, head);
-        match self.queue(queue).vc_state {
-            VcState::Deciding if asks <= now => self.decide_then_ask(queue, now),
-            _ => self.request_vc(queue, now),
+        if let Some(waits) = waits {
+            waits.waits_from(place, asks);
+        }
+        packets.get(state.head as usize).into_iter().for_each(prefetch);
+        if self.route_head(queue) {
+            self.request_vc(queue, now);
+        } else if asks > now {
+            self.set_due(queue, asks);
+        } else {
+            self.decide_then_ask(queue, now);
         }
     }
 
@@ -65,21 +62,22 @@ impl FlitRouterView<'_, '_> {
     #[inline(never)]
     pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
         self.decide(queue, now);
-        let slot = self.queue(queue).slot;
-        self.route_head(queue, slot);
+        self.route_head(queue);
         self.request_vc(queue, now);
     }
 
-    /// Computes the requests of a packet: the virtual channels of outputs that it asks for.
+    /// Computes the requests of a packet: the virtual channels of outputs that it asks for. Returns
+    /// whether they are known; if not, it has to decide on a detour.
     #[inline(always)]
-    fn route_head(&mut self, queue: usize, slot: u32) {
-        let (input, vc) = self.place(queue);
+    fn route_head(&mut self, queue: usize) -> bool {
+        let &mut FlitQueue { input, in_vc, slot, .. } = self.queue(queue);
+        let input_port = self.ports.input_of(&self.router, input.into());
         let head = Head {
             slot,
             router: self.name,
-            input: self.router.first_input + fitted!(input, u32),
-            vc,
-            came: self.input_port(input).came(),
+            input: self.router.first_input + u32::from(input),
+            vc: in_vc,
+            came: input_port.came(),
         };
         match self.next_hop(head) {
             NextHop::Output { output, vc, keeps_bubble } => {
@@ -89,57 +87,41 @@ impl FlitRouterView<'_, '_> {
                 self.set_adaptive_request(queue, ports, (output, escape));
             }
             NextHop::Hops(list) => self.set_requests_for_hops(queue, list),
-            NextHop::Undecided => self.queue(queue).vc_state = VcState::Deciding,
+            NextHop::Undecided => {
+                self.queue(queue).vc_state = VcState::Deciding;
+                return false;
+            }
         }
+        true
     }
 
     /// Requests an output: of an ejection channel all virtual channels, of a port those that the
     /// routing and the bubble rule allow.
     #[inline(always)]
     fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
-        let Output { kind, in_ring, .. } = *self.output_port(usize::from(output));
+        let &Output { kind, in_ring, .. } = self.ports.output_of(&self.router, output.into());
+        let state = &mut self.state.queues[self.first_queue + queue];
         let (mut vcs, mut bubble) = (fitted!((1u32 << self.rules.vcs) - 1, u16), 0);
         if kind != ChannelKind::Ejection {
-            let place = self.place(queue);
+            let of_kind = self.rules.kind(state.in_vc);
             vcs = match out_vc {
                 OutVc::This(vc) => 1 << vc,
-                OutVc::Class(class) if in_ring => {
-                    self.rules.kind(place.1).classes[usize::from(class)]
-                }
-                OutVc::Same | OutVc::Class(_) => self.rules.kind(place.1).all,
+                OutVc::Class(class) if in_ring => of_kind.classes[usize::from(class)],
+                OutVc::Same | OutVc::Class(_) => of_kind.all,
             };
-            if in_ring && keeps_bubble {
-                (vcs, bubble) = self.in_ring(place, output, vcs);
+            // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
+            if in_ring && keeps_bubble && self.common.context.bubble > 0 {
+                let came = self.ports.input_of(&self.router, state.input.into());
+                if came.ring_output == output {
+                    vcs = 1 << state.in_vc;
+                } else {
+                    bubble = self.common.context.bubble;
+                }
             }
         }
         // It needs so much room beyond its own flits.
-        let need = self.needed(queue, bubble);
-        let state = self.queue(queue);
-        state.vc_state = VcState::VcAlloc;
-        (state.output, state.vcs, state.options, state.need) = (output, vcs, 0, need);
-        self.add_request(queue, usize::from(output));
-    }
-
-    /// The requests of a packet for a ring's channel, by the bubble rule: virtual channels, and
-    /// flits of room beyond the packet's own. The packet comes from an input port and virtual
-    /// channel; `vcs` are the virtual channels that the routing allows.
-    #[inline(always)]
-    fn in_ring(&self, (input, vc): (usize, u8), output: u16, vcs: u16) -> (u16, u16) {
-        match self.common.context.bubble {
-            1.. if self.input_port(input).ring_output == output => (1 << vc, 0),
-            bubble => (vcs, bubble),
-        }
-    }
-
-    /// Flits of room that a packet needs.
-    #[inline(always)]
-    pub(super) fn needed(&mut self, queue: usize, bubble: u16) -> u16 {
-        match self.common.context.parameters.switching {
-            Switching::Wormhole => 0,
-            Switching::VirtualCutThrough | Switching::StoreAndForward => {
-                self.queue(queue).left + bubble
-            }
-        }
+        state.need = self.rules.needed(state.left, bubble);
+        (state.output, state.vcs, state.options) = (output, vcs, 0);
     }
 
     /// Requests the adaptive virtual channel of some outputs, and an escape.
@@ -156,10 +138,10 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn ask_among(&mut self, queue: usize, options: u16) {
         let (input, _) = self.place(queue);
         let bubble = self.common.context.bubble_of(self.input_port(input).injects);
-        let need = self.needed(queue, bubble);
+        let rules = self.rules;
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
-        (state.options, state.need) = (options, need);
+        (state.options, state.need) = (options, rules.needed(state.left, bubble));
     }
 
     /// The word with a queue in an output's set of requests.
@@ -172,6 +154,18 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn add_request(&mut self, queue: usize, output: usize) {
         *self.request_word(queue, output) |= 1 << (queue % 64);
+    }
+
+    /// Lets a packet wait for a virtual channel until a time, or until one may be open to it.
+    #[inline(always)]
+    pub(super) fn wait(&mut self, queue: usize, until: Tick) {
+        let state = self.queue(queue);
+        let &mut FlitQueue { output, options, .. } = state;
+        state.vc_state = VcState::VcAlloc;
+        if options == 0 {
+            self.add_request(queue, output.into());
+        }
+        self.set_due(queue, until);
     }
 
     /// Withdraws the requests of a packet, which has been granted a virtual channel.
@@ -196,7 +190,7 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
         if again > now {
-            return self.set_due(queue, again);
+            return self.wait(queue, again);
         }
         if options != 0 {
             return self.request_vc_among(queue, now);
@@ -207,7 +201,7 @@ impl FlitRouterView<'_, '_> {
             let queue = fitted!(queue, u32);
             self.scratch.vc_requests.push(VcRequest { queue, output: output.into(), open });
         } else {
-            self.set_due(queue, until);
+            self.wait(queue, until);
         }
     }
 
@@ -229,7 +223,7 @@ impl FlitRouterView<'_, '_> {
                 let came = (self.input_port(input).ring_output, vc);
                 let bubble = self.common.context.bubble;
                 let bubble = escape_bubble(bubble, came, (output, escape), in_ring);
-                let need = self.needed(queue, bubble);
+                let need = self.rules.needed(self.queue(queue).left, bubble);
                 any = self.offer(queue, output.into(), 1 << escape, need, &mut until, now);
             }
         }
@@ -263,14 +257,16 @@ impl FlitRouterView<'_, '_> {
     fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
         let needs_room = self.output_port(output).needs_room && need > 0;
         let first = self.vc(output, 0);
+        let FlitState { vcs: all, times, .. } = &mut *self.state;
+        let of_output = &mut all[first..][..self.rules.vcs as usize];
         let mut open = 0;
         for vc in bits(vcs) {
-            let state = &mut self.state.vcs[first + vc];
+            let state = &mut of_output[vc];
             if state.free_at > now {
                 // If a packet holds it, its release makes the queue due.
                 *until = (*until).min(state.free_at);
-            } else if needs_room && !state.has_room(need.into(), now, &self.state.times) {
-                *until = (*until).min(state.foresee(need.into(), &self.state.times));
+            } else if needs_room && !state.has_room(need.into(), now, times) {
+                *until = (*until).min(state.foresee(need.into(), times));
             } else {
                 open |= 1 << vc;
             }

@@ -4,7 +4,7 @@ use super::arrivals::FlitMessages;
 use super::flit_queue::FlitQueue;
 use super::scratch::Scratch;
 use super::states::VcState;
-use super::{FlitInput, FlitOutput, FlitRouters, FlitRules, FlitState};
+use super::{FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
 use crate::frame::tick::Tick;
 use crate::network::port;
@@ -33,8 +33,8 @@ pub(super) struct FlitRouterView<'a, 'f> {
     pub part: u32,
     pub first_queue: usize,
     pub first_active_vc: usize,
-    /// Uncontended active virtual channels, a bit each of the first [`MASKED`]. They are left alone
-    /// until their last flit, or until another packet joins one of their ports.
+    /// Active virtual channels that are left alone, a bit each of the first [`MASKED`], until a last
+    /// flit, or until another packet joins one of their ports.
     pub uncontended: u64,
     /// The time before which it is simulated.
     pub until: Tick,
@@ -47,9 +47,8 @@ impl FlitRouters {
     /// A lower bound of the time of a router's next event.
     #[inline]
     pub(super) fn due(&self, number: u32) -> Tick {
-        let router = &self.ports.routers[number as usize];
         let first = self.state.wake_times.first(number);
-        first.min(self.state.next_switch_request(&self.rules, (number, router)))
+        first.min(self.state.next_switch_request(&self.rules, number))
     }
 
     /// Borrows a router for a visit.
@@ -61,7 +60,7 @@ impl FlitRouters {
         let router = self.ports.routers[number as usize];
         FlitRouterView {
             first_queue: self.rules.first_queue(&router),
-            first_active_vc: self.rules.first_active_vc(&router),
+            first_active_vc: self.rules.first_active_vc(number),
             rules: &self.rules,
             state: &mut self.state,
             scratch: &mut self.scratch,
@@ -153,7 +152,7 @@ impl FlitRouterView<'_, '_> {
             self.common.latest = self.common.latest.max(self.time(last));
         }
         self.advance_all(left);
-        let request_time = self.state.next_switch_request(self.rules, (self.number, &self.router));
+        let request_time = self.state.next_switch_request(self.rules, self.number);
         request_time.min(self.state.wake_times.first(self.number))
     }
 
@@ -198,11 +197,6 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
         &mut self.state.outputs[self.router.first_output as usize + output]
-    }
-
-    #[inline(always)]
-    pub(super) fn input(&mut self, input: usize) -> &mut FlitInput {
-        &mut self.state.inputs[self.router.first_input as usize + input]
     }
 
     /// The constant fields of an output.

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::FlitState;
-use super::active_vc::{ActiveVc, SwitchRequest};
+use super::active_vc::ActiveVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
@@ -124,10 +124,10 @@ impl FlitRouterView<'_, '_> {
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
         let range = self.active_vcs();
-        let FlitState { switch_requests, waits, .. } = &mut *self.state;
+        let FlitState { request_times, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         waits.due.clear();
-        waits.due.extend(range.filter(|&place| switch_requests[place].next == now));
+        waits.due.extend(range.filter(|&place| request_times[place] == now));
     }
 
     /// Notes the flits that were granted the switch.
@@ -167,10 +167,9 @@ impl FlitRouterView<'_, '_> {
 
     /// Finds packets that hold a virtual channel and have a flit, or will have one.
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
-        let FlitState { switch_requests, active_vcs, queues, vcs, times, .. } = &*self.state;
+        let FlitState { active_vcs, queues, vcs, times, .. } = &*self.state;
         for place in self.active_vcs() {
-            let SwitchRequest { output, .. } = switch_requests[place];
-            let ActiveVc { queue, output_port, held, needs_room, .. } = active_vcs[place];
+            let ActiveVc { queue, output, output_port, held, needs_room, .. } = active_vcs[place];
             let flits = &queues[queue as usize].flits;
             if flits.is_empty() {
                 continue;

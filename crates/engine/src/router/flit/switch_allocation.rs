@@ -5,7 +5,7 @@
 //! accepts one of its offers (\[islip\]). Arbitrations decide which.
 
 use super::FlitState;
-use super::active_vc::{ActiveVc, SwitchRequest};
+use super::active_vc::ActiveVc;
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{Switch, SwitchCandidate};
 use crate::frame::tick::Tick;
@@ -13,49 +13,126 @@ use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
-/// Whether flits may share an input port or an output. If it says no, none do.
-#[inline(always)]
-fn may_conflict(candidates: &[SwitchCandidate]) -> bool {
-    let (mut inputs, mut outputs, mut clash) = (0_u64, 0_u64, 0);
-    for candidate in candidates {
-        let (input, output) = (1 << (candidate.input % 64), 1 << (candidate.output % 64));
-        clash |= inputs & input | outputs & output;
-        inputs |= input;
-        outputs |= output;
-    }
-    clash != 0
-}
-
 impl FlitRouterView<'_, '_> {
     /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
     /// `due` has a bit for each of the first [`MASKED`].
     #[inline(always)]
     pub(super) fn send(&mut self, due: u64, now: Tick) {
-        let others = due & due.wrapping_sub(1);
-        let are_few = due != 0 && others & others.wrapping_sub(1) == 0;
-        if !are_few || self.active_vcs().len() > MASKED {
-            return self.allocate_switch(due, now);
+        if self.active_vcs().len() > MASKED {
+            return self.allocate_among_many(now);
         }
-        let (mut winners, mut losers) = (due, 0);
-        if others != 0
-            && let Some(first_wins) = self.first_wins(due ^ others, others, now)
-        {
-            (winners, losers) =
-                if first_wins { (due ^ others, others) } else { (others, due ^ others) };
-        }
+        let (winners, later) = match due & (due - 1) {
+            0 => (due, 0),
+            _ => self.allocate_switch(due, now),
+        };
         for number in bits(winners) {
-            self.emit(self.first_active_vc + number, true, now);
+            let place = self.first_active_vc + number;
+            if self.emit(place, later >> number & 1 == 0, now) {
+                self.leave_alone(place);
+            }
         }
-        for number in bits(losers) {
+        for number in bits(due ^ winners) {
             self.yield_to_others(self.first_active_vc + number, now);
         }
+    }
+
+    /// The place of the first member of a set of active virtual channels.
+    #[inline(always)]
+    pub(super) fn first_of(&self, set: u64) -> usize {
+        self.first_active_vc + set.trailing_zeros() as usize
+    }
+
+    /// The active virtual channels that share an input port or an output with the first of a set,
+    /// itself included.
+    #[inline(always)]
+    pub(super) fn sharing_ports(&self, set: u64) -> u64 {
+        let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[self.first_of(set)];
+        self.state.inputs[input_port as usize].active
+            | self.state.outputs[output_port as usize].active
+    }
+
+    /// Grants the switch to flits that ask for it. Returns those that win, and of these the ones
+    /// that do not win in the first round of offers.
+    #[inline(never)]
+    fn allocate_switch(&self, due: u64, now: Tick) -> (u64, u64) {
+        // Flits that share no port with another one win.
+        let (mut winners, mut left) = (0, due);
+        while left != 0 {
+            let one = left & left.wrapping_neg();
+            let rivals = self.sharing_ports(one) & left ^ one;
+            if rivals == 0 {
+                winners |= one;
+            } else if rivals & (rivals - 1) == 0
+                && self.sharing_ports(rivals) & left == one | rivals
+            {
+                winners |= if self.first_wins(one, rivals, now) { one } else { rivals };
+            } else {
+                let (others, later) = self.allocate_in_offers(left, now);
+                return (winners | others, later);
+            }
+            left ^= one | rivals;
+        }
+        (winners, 0)
+    }
+
+    /// Grants the switch in rounds of offers, where flits share ports. In a round each output makes
+    /// an offer to one flit, and each input port accepts one of its offers. The remaining flits
+    /// that could still win take part in the next round.
+    fn allocate_in_offers(&self, some: u64, now: Tick) -> (u64, u64) {
+        let (mut first, mut winners, mut open) = (0, 0, some);
+        for round in 0..self.rules.sharing.iterations {
+            let (mut offers, mut accepted) = (0, 0);
+            let mut left = open;
+            while left != 0 {
+                let of_output = self.state.active_vcs[self.first_of(left)].output_port;
+                let rivals = self.state.outputs[of_output as usize].active & left;
+                left ^= rivals;
+                offers |= self.best(rivals, |one, other| self.switch(now).is_offered(one, other));
+            }
+            while offers != 0 {
+                let of_input = self.state.active_vcs[self.first_of(offers)].input_port;
+                let rivals = self.state.inputs[of_input as usize].active & offers;
+                offers ^= rivals;
+                let best = self.best(rivals, |one, other| self.switch(now).is_accepted(one, other));
+                accepted |= best;
+                open &= !self.sharing_ports(best);
+            }
+            winners |= accepted;
+            if round == 0 {
+                first = accepted;
+            }
+            if open == 0 {
+                break;
+            }
+        }
+        (winners, winners ^ first)
+    }
+
+    /// The flit that comes before all others of a set, as a set.
+    #[inline(always)]
+    fn best(
+        &self,
+        set: u64,
+        comes_before: impl Fn(&SwitchCandidate, &SwitchCandidate) -> bool,
+    ) -> u64 {
+        let others = set & (set - 1);
+        let mut best = set ^ others;
+        if others != 0 {
+            let mut first = self.candidate(self.first_of(best));
+            for number in bits(others) {
+                let candidate = self.candidate(self.first_active_vc + number);
+                if comes_before(&candidate, &first) {
+                    (first, best) = (candidate, 1 << number);
+                }
+            }
+        }
+        best
     }
 
     /// The next flit of an active virtual channel, as a candidate for the switch.
     #[inline(always)]
     pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
-        let SwitchRequest { input, output, .. } = self.state.switch_requests[place];
-        let ActiveVc { of_port, out_vc, .. } = self.state.active_vcs[place];
+        let ActiveVc { input, output, of_port, out_vc, .. } = self.state.active_vcs[place];
         let active_vc = fitted!(place, u32);
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
         SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
@@ -67,38 +144,21 @@ impl FlitRouterView<'_, '_> {
         let active_vc = &mut self.state.active_vcs[place];
         let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
         active_vc.again = again;
-        let next = &mut self.state.switch_requests[place].next;
+        let next = &mut self.state.request_times[place];
         *next = again.max(*next);
     }
 
-    /// Grants the switch to flits that ask for it. In a round each output makes an offer to one
-    /// flit, and each input port accepts one of its offers. The remaining flits that could still
-    /// win take part in the next round. `due` says which of the first [`MASKED`] active virtual
-    /// channels take part, a bit each.
-    #[inline(never)]
-    pub(super) fn allocate_switch(&mut self, due: u64, now: Tick) {
+    /// Grants the switch in rounds of offers, where so many active virtual channels are due or not
+    /// that they have no bits.
+    #[cold]
+    fn allocate_among_many(&mut self, now: Tick) {
         self.scratch.candidates.clear();
-        for number in bits(due) {
-            let candidate = self.candidate(self.first_active_vc + number);
-            self.scratch.candidates.push(candidate);
-        }
-        for place in self.active_vcs().skip(MASKED) {
-            if self.state.switch_requests[place].next == now {
+        for place in self.active_vcs() {
+            if self.state.request_times[place] == now {
                 let candidate = self.candidate(place);
                 self.scratch.candidates.push(candidate);
             }
         }
-        if may_conflict(&self.scratch.candidates) {
-            return self.allocate_in_offers(now);
-        }
-        for number in 0..self.scratch.candidates.len() {
-            let active_vc = self.scratch.candidates[number].active_vc;
-            self.emit(active_vc as usize, true, now);
-        }
-    }
-
-    /// Grants the switch in rounds of offers, where flits share ports.
-    fn allocate_in_offers(&mut self, now: Tick) {
         let mut candidates = std::mem::take(&mut self.scratch.candidates);
         let mut offered = std::mem::take(&mut self.scratch.offered);
         let mut of_output = std::mem::take(&mut self.scratch.of_output);
@@ -159,18 +219,16 @@ impl FlitRouterView<'_, '_> {
         (self.scratch.candidates, self.scratch.offered) = (candidates, offered);
     }
 
-    /// Whether the first of two active virtual channels wins, if their flits share a port. Each is
+    /// Whether the first of two active virtual channels wins, whose flits share a port. Each is
     /// given as a set with one member.
     #[inline(always)]
-    pub(super) fn first_wins(&self, one: u64, other: u64, now: Tick) -> Option<bool> {
-        let place = |set: u64| self.first_active_vc + set.trailing_zeros() as usize;
-        let (one, other) = (self.candidate(place(one)), self.candidate(place(other)));
+    pub(super) fn first_wins(&self, one: u64, other: u64, now: Tick) -> bool {
+        let (one, other) = (self.first_of(one), self.first_of(other));
+        let (one, other) = (self.candidate(one), self.candidate(other));
         if one.output == other.output {
-            Some(self.switch(now).is_offered(&one, &other))
-        } else if one.input == other.input {
-            Some(self.switch(now).is_accepted(&one, &other))
+            self.switch(now).is_offered(&one, &other)
         } else {
-            None
+            self.switch(now).is_accepted(&one, &other)
         }
     }
 

@@ -4,7 +4,7 @@
 use super::active_vc::ActiveVc;
 use super::arrivals::FlitCrossing;
 use super::flit_queue::FlitQueue;
-use super::router_view::FlitRouterView;
+use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::{FlitOutput, FlitState};
 use crate::arbitration::{SentFlit, count_flit, counts_flits, pass_turn};
@@ -13,6 +13,7 @@ use crate::network::context::Timing;
 use crate::network::port;
 use crate::network::port::AWAY;
 use crate::packet::Delivery;
+use crate::set::bits;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
@@ -55,27 +56,16 @@ impl Pace {
 
 impl FlitRouterView<'_, '_> {
     /// Sends the next flit of an active virtual channel, which was granted the switch in the first
-    /// round of offers or later.
+    /// round of offers or later. Returns whether further flits may go before the end of the visit.
     #[inline(always)]
-    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) {
+    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) -> bool {
         let counts_flits = counts_flits(self.rules.arbitration);
         if counts_flits {
             self.count_flit(place);
         }
         let time = self.time(now);
-        let FlitState {
-            active_count,
-            switch_requests,
-            active_vcs,
-            inputs,
-            outputs,
-            queues,
-            vcs,
-            times,
-            ..
-        } = &mut *self.state;
+        let FlitState { active_vcs, inputs, outputs, queues, vcs, times, .. } = &mut *self.state;
         let own = &mut active_vcs[place];
-        let request = switch_requests[place];
         let left = own.left - 1;
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.timing)];
@@ -83,11 +73,12 @@ impl FlitRouterView<'_, '_> {
             (&mut inputs[own.input_port as usize], &mut outputs[own.output_port as usize]);
         output_port.waiting -= 1;
         pass_turn(
-            (request.input, own.of_port, request.output),
+            (own.input, own.of_port, own.output),
             (&mut input_port.turn, &mut output_port.turn),
             (in_first_round, counts_flits),
         );
         let (taken, arrives) = pace.pass(now, output_port);
+        let crossbar = pace.crossbar;
         input_port.free_at = taken;
         let soonest = output_port.soonest;
         let shares_none = input_port.senders == 1 && output_port.senders == 1;
@@ -117,14 +108,11 @@ impl FlitRouterView<'_, '_> {
             }
             _ => false,
         };
-        switch_requests[place].next = next;
+        let (of_input, of_output) = (input_port.active, output_port.active);
+        self.state.request_times[place] = next;
         if !shares_none {
-            let count = usize::from(active_count[self.number as usize]);
-            for other in &mut switch_requests[self.first_active_vc..][..count] {
-                other.put_off((request.input, taken), (request.output, soonest));
-            }
+            self.put_off(place, (of_input, taken), (of_output, soonest));
         }
-        let crossbar = pace.crossbar;
         if awaited {
             self.tell_sender(place, now);
         }
@@ -133,9 +121,38 @@ impl FlitRouterView<'_, '_> {
         }
         if left == 0 {
             self.end(place, taken);
-        } else if shares_none && left > 1 && next < self.until.saturating_sub(crossbar) {
-            // Several flits may be sent before the end.
-            self.mark_uncontended(place, next, crossbar);
+        }
+        left > 1 && next < self.until.saturating_sub(crossbar)
+    }
+
+    /// Postpones the requests of active virtual channels that share ports with one that has sent a
+    /// flit: its input port is busy until `taken`, and its output until `soonest`, which is not
+    /// earlier.
+    #[inline(always)]
+    fn put_off(
+        &mut self,
+        place: usize,
+        (of_input, taken): (u64, Tick),
+        (of_output, soonest): (u64, Tick),
+    ) {
+        let put_off = |next: &mut Tick, free: Tick| *next = free.max(*next);
+        let first = self.first_active_vc;
+        let others = !self.bit(place);
+        for number in bits(of_input & others) {
+            put_off(&mut self.state.request_times[first + number], taken);
+        }
+        for number in bits(of_output & others) {
+            put_off(&mut self.state.request_times[first + number], soonest);
+        }
+        let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[place];
+        for other in self.active_vcs().skip(MASKED) {
+            let ActiveVc { input_port: input, output_port: output, .. } =
+                self.state.active_vcs[other];
+            if output == output_port {
+                put_off(&mut self.state.request_times[other], soonest);
+            } else if input == input_port {
+                put_off(&mut self.state.request_times[other], taken);
+            }
         }
     }
 
@@ -152,7 +169,7 @@ impl FlitRouterView<'_, '_> {
     /// The output of an active virtual channel, by its number in the router.
     #[inline(always)]
     pub(super) fn output_of(&self, active_vc: usize) -> usize {
-        self.state.switch_requests[active_vc].output.into()
+        self.state.active_vcs[active_vc].output.into()
     }
 
     /// Hands over a flit that is its packet's header or last flit, or whose arrival has to be told.

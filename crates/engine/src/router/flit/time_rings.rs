@@ -11,31 +11,34 @@ use flitlab_base::prefetch::prefetch;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Times(Vec<Tick>);
 
-/// The place of a ring's times.
+/// The place of a ring's times. One place more than there are times tells a full ring from an empty
+/// one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TimeRing {
     base: u32,
-    size: u32,
+    places: u32,
+    /// The places of the first time and behind the last one, counted from the base.
     first: u32,
-    len: u32,
+    end: u32,
 }
 
 impl TimeRing {
     /// An empty ring for up to `size` times.
     pub(super) fn new(size: u32, times: &mut Times) -> Self {
-        let base = narrow::<u32>(times.0.len());
-        times.0.resize(times.0.len() + size as usize, 0);
-        Self { base, size, first: 0, len: 0 }
+        let (base, places) = (narrow::<u32>(times.0.len()), size + 1);
+        times.0.resize(times.0.len() + places as usize, 0);
+        Self { base, places, first: 0, end: 0 }
     }
 
     #[inline(always)]
     pub(super) fn len(&self) -> u32 {
-        self.len
+        let wrapped = if self.end < self.first { self.places } else { 0 };
+        self.end + wrapped - self.first
     }
 
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
-        self.len == 0
+        self.first == self.end
     }
 
     /// Prefetches the first times.
@@ -44,42 +47,36 @@ impl TimeRing {
         times.0.get((self.base + self.first) as usize).into_iter().for_each(prefetch);
     }
 
-    #[inline(always)]
-    fn place(&self, number: u32) -> usize {
-        let place = self.first + number;
-        (self.base + if place >= self.size { place - self.size } else { place }) as usize
-    }
-
     /// The time at this position, counted from the first; it exists.
     #[inline(always)]
-    pub(super) fn at(&self, number: u32, times: &Times) -> Tick {
-        debug_assert!(number < self.len);
-        times.0[self.place(number)]
+    pub(super) fn at(&self, position: u32, times: &Times) -> Tick {
+        debug_assert!(position < self.len());
+        let place = self.first + position;
+        let place = if place < self.places { place } else { place - self.places };
+        times.0[(self.base + place) as usize]
     }
 
     /// The first time; it exists.
     #[inline(always)]
     pub(super) fn front(&self, times: &Times) -> Tick {
-        debug_assert!(self.len > 0);
+        debug_assert!(!self.is_empty());
         times.0[(self.base + self.first) as usize]
     }
 
     #[inline(always)]
     pub(super) fn push(&mut self, time: Tick, times: &mut Times) {
-        debug_assert!(self.len < self.size, "credits keep it from overflowing");
-        let place = self.place(self.len);
-        times.0[place] = time;
-        self.len += 1;
+        debug_assert!(self.len() + 1 < self.places, "credits keep it from overflowing");
+        times.0[(self.base + self.end) as usize] = time;
+        self.end = if self.end + 1 == self.places { 0 } else { self.end + 1 };
     }
 
     /// Removes the first time.
     #[inline(always)]
     pub(super) fn pop(&mut self) {
-        self.first += 1;
-        self.len -= 1;
+        let first = if self.first + 1 == self.places { 0 } else { self.first + 1 };
         // An empty ring starts anew where its memory was used last.
-        let is_over = (self.first == self.size) | (self.len == 0);
-        self.first = if is_over { 0 } else { self.first };
+        let is_over = first == self.end;
+        (self.first, self.end) = if is_over { (0, 0) } else { (first, self.end) };
     }
 }
 

@@ -1,60 +1,71 @@
-//! Uncontended virtual channels: packets that share neither their input port nor their output with
-//! another one.
+//! Virtual channels that are left alone: alone at their input port and output, or two that share
+//! these with each other only.
 //!
-//! Their flits have no influence on other packets of the router. That ends when the last one is
+//! Their flits have no influence on other packets of the router. That ends when a last flit is
 //! granted the switch, or when another packet gets a virtual channel that shares a port with them.
 //! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
-use super::active_vc::{ActiveVc, SwitchRequest};
+use super::active_vc::ActiveVc;
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
-use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
 impl FlitRouterView<'_, '_> {
-    /// Marks an active virtual channel as uncontended. Its next flit can be granted the switch at
-    /// `next`, and each flit takes the time `crossbar` on the crossbar.
+    /// Leaves an active virtual channel alone, with the one that it shares a port with, unless it
+    /// shares its ports with several.
     #[inline(always)]
-    pub(super) fn mark_uncontended(&mut self, place: usize, next: Tick, crossbar: Tick) {
-        let ActiveVc { queue, upstream, injects, left, .. } = self.state.active_vcs[place];
-        let number = place - self.first_active_vc;
-        // Its terminal may wait for a credit.
-        if number >= MASKED || injects && self.state.vcs[upstream as usize].awaited {
+    pub(super) fn leave_alone(&mut self, place: usize) {
+        let one = self.bit(place);
+        if one == 0 {
             return;
         }
+        let group = self.sharing_ports(one);
+        let other = group ^ one;
+        if !self.may_be_left(place) {
+            return;
+        }
+        if other != 0 {
+            let partner = self.first_of(other);
+            let is_pair = other & (other - 1) == 0 && self.sharing_ports(other) == group;
+            if !is_pair || !self.may_be_left(partner) {
+                return;
+            }
+            self.note_last(partner);
+        }
+        self.note_last(place);
+        self.uncontended |= group;
+    }
+
+    /// Whether an active virtual channel has further flits to send that nobody waits for. Stalls
+    /// are counted at each flit, and a terminal may wait for a credit. Where virtual channels have
+    /// no bits, it is not known who shares a port.
+    #[inline(always)]
+    fn may_be_left(&self, place: usize) -> bool {
+        let &ActiveVc { upstream, injects, left, has_header, .. } = &self.state.active_vcs[place];
+        let is_awaited = injects && self.state.vcs[upstream as usize].awaited;
+        left > 1
+            && !has_header
+            && !is_awaited
+            && self.state.waits.is_none()
+            && self.active_vcs().len() <= MASKED
+    }
+
+    /// Notes the time before which an active virtual channel does not send its last flit.
+    #[inline(always)]
+    fn note_last(&mut self, place: usize) {
+        let ActiveVc { queue, left, timing, .. } = self.state.active_vcs[place];
         let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
-        let last = if flits.len() < left {
+        self.state.request_times[place] = if flits.len() < left {
             NEVER
         } else {
+            let crossbar = self.rules.paces[usize::from(timing)].crossbar;
+            let next = self.state.request_times[place];
             let soonest = next.saturating_add((left - 1).saturating_mul(crossbar));
             soonest.max(flits.at(left - 1, &self.state.times))
         };
-        self.state.switch_requests[place].next = last;
-        self.uncontended |= 1 << number;
-    }
-
-    /// Counts a packet of `flits` flits, which has been granted a virtual channel, among those that
-    /// send from its input port and to its output.
-    #[inline(always)]
-    pub(super) fn join_senders(&mut self, (input, output): (usize, usize), flits: u16, now: Tick) {
-        let of_input = &mut self.input(input).senders;
-        *of_input += 1;
-        let shares_input = *of_input > 1;
-        let of_output = self.output(output);
-        of_output.senders += 1;
-        of_output.waiting += u32::from(flits);
-        let shares = shares_input || of_output.senders > 1;
-        if self.uncontended != 0 && shares {
-            for number in bits(self.uncontended) {
-                let other = &self.state.switch_requests[self.first_active_vc + number];
-                if usize::from(other.input) == input || usize::from(other.output) == output {
-                    self.advance(number, now);
-                }
-            }
-        }
     }
 
     /// Lets all uncontended packets send before `until`.
@@ -66,21 +77,55 @@ impl FlitRouterView<'_, '_> {
     /// Lets the uncontended packets among some active virtual channels send before `until`.
     #[inline(always)]
     pub(super) fn advance_some(&mut self, some: u64, until: Tick) {
-        for number in bits(self.uncontended & some) {
-            self.advance(number, until);
+        loop {
+            let left = self.uncontended & some;
+            if left == 0 {
+                return;
+            }
+            let one = left & left.wrapping_neg();
+            let other = self.sharing_ports(one) ^ one;
+            self.uncontended ^= one | other;
+            if other == 0 {
+                self.advance(self.first_of(one), until);
+            } else {
+                self.advance_pair(one, other, until);
+            }
         }
     }
 
     /// Lets an uncontended packet send before `until`; none of its flits is the last one. From then
     /// on it is contended.
-    fn advance(&mut self, number: usize, until: Tick) {
-        let place = self.first_active_vc + number;
+    fn advance(&mut self, place: usize, until: Tick) {
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
         self.send_uncontended(place, until, &mut arrivals);
         arrivals.clear();
         self.scratch.arrivals = arrivals;
-        self.uncontended &= !(1 << number);
         self.state.set_next(place);
+    }
+
+    /// Lets two packets that share ports with each other only send before `until`; none of their
+    /// flits is the last one.
+    fn advance_pair(&mut self, one: u64, other: u64, until: Tick) {
+        let (first, second) = (self.first_of(one), self.first_of(other));
+        let mut next = (self.state.set_next(first), self.state.set_next(second));
+        let mut last = None;
+        while next.0.min(next.1) < until {
+            let now = next.0.min(next.1);
+            let first_wins = match next.0 == next.1 {
+                true => self.first_wins(one, other, now),
+                false => next.0 < next.1,
+            };
+            let (winner, loser) = if first_wins { (first, second) } else { (second, first) };
+            self.emit(winner, true, now);
+            if next.0 == next.1 {
+                self.yield_to_others(loser, now);
+            }
+            next = (self.state.request_times[first], self.state.request_times[second]);
+            last = Some(now);
+        }
+        if let Some(last) = last {
+            self.common.latest = self.common.latest.max(self.time(last));
+        }
     }
 
     /// Moves an active virtual channel to another place.
@@ -136,9 +181,8 @@ impl FlitRouterView<'_, '_> {
         self.state.queues[own.queue as usize].flits = flits;
         let counts_flits = counts_flits(self.rules.arbitration);
         let input_port = &mut self.state.inputs[own.input_port as usize];
-        let SwitchRequest { input, output: number, .. } = self.state.switch_requests[place];
         pass_turn(
-            (input, own.of_port, number),
+            (own.input, own.of_port, own.output),
             (&mut input_port.turn, &mut output.turn),
             (true, counts_flits),
         );

@@ -8,7 +8,7 @@ use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
 use crate::arbitration::{first_from, turn};
-use crate::frame::tick::{NEVER, Tick};
+use crate::frame::tick::Tick;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 
@@ -110,7 +110,7 @@ impl FlitRouterView<'_, '_> {
                 vc_candidates.retain(|&(other, loser)| other != vc && loser as usize != queue);
             }
         }
-        losers.retain(|&queue| self.queue(queue as usize).vc_state == VcState::VcAlloc);
+        losers.retain(|&queue| self.queue(queue as usize).vc_state != VcState::Active);
         for &queue in &losers {
             self.lose(queue as usize, now);
         }
@@ -128,29 +128,20 @@ impl FlitRouterView<'_, '_> {
     /// Grants a packet a virtual channel.
     #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
-        self.withdraw(queue);
-        if self.queue(queue).options != 0 {
+        let &mut FlitQueue { vc_state, options, .. } = self.queue(queue);
+        if vc_state == VcState::VcAlloc {
+            self.withdraw(queue);
+        }
+        if options != 0 {
             self.count_fallback(queue, output, vc);
         }
         if vc == self.common.context.channels.adaptive {
             let (output, time) = (self.router.first_output as usize + output, self.time(now));
             self.state.granted.get_mut(output).into_iter().for_each(|it| *it = time);
         }
-        let held = &mut self.state.vcs[place];
-        (held.free_at, held.holder) = (NEVER, fitted!(queue, u32));
-        let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
-        let state = self.queue(queue);
-        state.vc_state = VcState::Active;
-        (state.output, state.vc) = (fitted!(output, u16), vc);
-        state.held = fitted!(place, u32);
-        let (input, flits) = (usize::from(state.input), state.left);
-        if let Some(waits) = &mut self.state.waits {
-            waits.waits_from(self.first_queue + queue, again);
-        }
-        self.join_senders((input, output), flits, now);
         self.common.counters.grants += 1;
         self.common.latest = self.common.latest.max(self.time(now));
-        self.activate(queue, again);
+        self.activate((queue, output), (vc, place), now);
     }
 
     /// Handles a queue that took part in an allocation and was granted nothing.
@@ -162,6 +153,6 @@ impl FlitRouterView<'_, '_> {
                 _ => self.rules.longest_crossbar,
             };
         self.queue(queue).again = again;
-        self.set_due(queue, again);
+        self.wait(queue, again);
     }
 }

@@ -51,8 +51,11 @@
 //!
 //! So the engine **visits** one router after the other. A visit does all that happens in the router
 //! until the window ends, with the router's state in the nearest cache. What the router sends is
-//! put where the other routers find it at their next visit. The router's terminals are served in
-//! the same visit, in the order of time with its outputs, since no cable lies between them.
+//! written where the other routers find it at their next visit. That may be done at once, since it
+//! has no effect before the window ends, whichever of the two is visited first. The router's
+//! terminals are served in the same visit, in the order of time with its outputs, since no cable
+//! lies between them. Where nothing that is delivered changes what terminals send, they go ahead of
+//! their router to the end of the window, as far as it is certain which packets have room.
 //!
 //! ```text
 //!   window k                      window k + 1
@@ -68,22 +71,24 @@
 //! takes the earliest of them, serves the outputs that are due then, and goes on to the next. A
 //! time that is too early costs one attempt in vain; a time that is too late would be wrong.
 //!
-//! The state of a router, here with two input ports and two outputs on one virtual channel:
+//! The state of a router that grants outputs to whole packets is a **cell**, arrays by output, by
+//! input port and by buffer (input virtual channel). Others write its **inlets** and its credits
+//! only:
 //!
 //! ```text
-//!   block: inputs       queues (by input virtual channel)      block: outputs
-//!   free_at, upstream   ask, head -> packet -> packet ...      free_at, pointer, stall
-//!   free_at, upstream   ask, head -> packet                    free_at, pointer, stall
-//!
-//!   block: due[output]   the earliest time at which it can grant
-//!   requests[output]     the queues whose heads ask for it, a bit each
-//!   arrived              the queues that have got a head since the last visit
-//!   credits, by channel  room: flits free at the far end; returning: credits under way, with times
+//!   cell, by output: due       the earliest time at which it can grant
+//!                    free_at, since, stall, pointer, far, room
+//!                    requests  the buffers whose heads ask for it, a bit each
+//!         by buffer: ask       when its head asks
+//!                    head -> packet -> packet <- last       need, left, out_vc
+//!                                                 |
+//!   inlets, by buffer: last, first; arrived: the buffers that have got a head, a bit each
+//!   credits, by channel: room: flits free at the far end; returning: credits under way
 //! ```
 //!
-//! Ports come in blocks of eight: eight times are compared without a branch, and all that a grant
-//! needs lies together. A visit is compiled once for routers of one block, once for routers of two
-//! blocks, and once for any number.
+//! Routers of up to eight or sixteen ports with one or up to four virtual channels have cells of
+//! fixed size, for each of which a visit is compiled; others have cells of any size. The times of
+//! eight outputs are compared by one instruction where the processor has AVX2.
 //!
 //! A part of the network is a range of routers, and each thread simulates one part. Parts exchange
 //! what crosses between them when a window ends. One thread uses the same windows as many, so

@@ -84,7 +84,7 @@ impl Schedule {
 /// Number of visits by which the first prefetch of a router comes ahead of its visit.
 const LEAD: usize = 6;
 
-/// Approximate number of visits after which the packets and credits that they sent are delivered.
+/// Approximate number of visits after which the routers are told that credits wake.
 const BATCH: usize = 64;
 
 /// A part of a network as the frame sees it: some routers, and the terminals at them.
@@ -106,8 +106,8 @@ pub(crate) trait SimulatedPart: Send {
     /// next event.
     fn visit(&mut self, router: u32) -> Tick;
 
-    /// Delivers what visits have sent to routers of this part. What is for other parts is kept
-    /// until [`swap_outgoing`](Self::swap_outgoing).
+    /// Delivers what visits have sent to routers of this part and have not written there. What is
+    /// for other parts is kept until [`swap_outgoing`](Self::swap_outgoing).
     fn deliver(&mut self);
 
     /// Swaps the outgoing data for another part with `empty`, which is empty.

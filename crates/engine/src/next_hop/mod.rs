@@ -153,6 +153,21 @@ impl<'f> Routing<'f> {
         }
     }
 
+    /// Where the head of a buffer may go, where packets choose on a torus. A kind of routing that is
+    /// known needs no answer in memory.
+    #[inline(always)]
+    pub(super) fn next_hop_on_torus(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &Packets,
+        head: Head,
+    ) -> NextHop {
+        match self {
+            Self::Torus(adaptive) => torus::next_hop(adaptive, context, packets, head),
+            _ => unreachable!("packets choose on a torus"),
+        }
+    }
+
     /// Lets a packet decide on a detour at a router, if packets do. `used` counts the
     /// flits in use behind each port; a virtual channel has room for `capacity`.
     pub(super) fn decide(

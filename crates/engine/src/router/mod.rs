@@ -108,7 +108,8 @@ pub(crate) trait Routers: Fail + Waits + Send {
         false
     }
 
-    /// Delivers what visits have sent to routers of this part; keeps what is for other parts.
+    /// Delivers what visits have sent to routers of this part and have not written there; keeps what
+    /// is for other parts.
     fn deliver(&mut self, common: &mut Common<'_>);
 
     /// Swaps the messages for another part with `empty`, which is empty.

@@ -263,7 +263,12 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let place = S::buffer(buffer as usize);
         let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
         let head = self.head(buffer, slot);
-        match self.routing.next_hop(self.context, self.packets, head) {
+        let next = if F::CHOOSES && !F::RELATES && !F::COMBINES {
+            self.routing.next_hop_on_torus(self.context, self.packets, head)
+        } else {
+            self.routing.next_hop(self.context, self.packets, head)
+        };
+        match next {
             NextHop::Output { output, vc, .. } => {
                 self.choice(buffer).options = 0;
                 let flits = self.packets.packets[slot as usize].flits;

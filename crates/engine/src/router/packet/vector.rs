@@ -42,7 +42,8 @@ impl Vector for Portable {
     }
 }
 
-/// Comparisons with AVX2. Only functions that are compiled for it may use them.
+/// Comparisons with AVX2. They belong into functions that are compiled for it, and have to be
+/// inlined there: elsewhere each would be a call.
 #[cfg(target_arch = "x86_64")]
 pub(crate) struct Avx2;
 
@@ -139,4 +140,44 @@ pub(crate) fn equal<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
         set |= u64::from(other == tick) << (8 * eights.len() + place);
     }
     set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Compares with plain loops, for few and for many ticks, near each other and at the ends of
+    /// their range.
+    fn check<V: Vector>() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for round in 0..20_000 {
+            let length = random.random_range(0..=64);
+            let values = [0, 1, 7, 1 << 31, (1 << 31) + 1, NEVER - 1, NEVER];
+            let mut draw = || match round % 3 {
+                0 => random.random(),
+                1 => values[random.random_range(0..values.len())],
+                _ => random.random_range(90..100),
+            };
+            let tick: Tick = draw();
+            let ticks: Vec<Tick> = (0..length).map(|_| draw()).collect();
+            let set = |has: &dyn Fn(Tick) -> bool| {
+                let bits = (0..length).filter(|&place| has(ticks[place]));
+                bits.fold(0, |set, place| set | 1 << place)
+            };
+            assert_eq!(least::<V>(&ticks), ticks.iter().copied().min().unwrap_or(NEVER));
+            assert_eq!(equal::<V>(&ticks, tick), set(&|other| other == tick));
+            assert_eq!(at_most::<V>(&ticks, tick), set(&|other| other <= tick));
+        }
+    }
+
+    #[test]
+    fn all_forms_compare_as_plain_loops_do() {
+        check::<Portable>();
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            check::<Avx2>();
+        }
+    }
 }

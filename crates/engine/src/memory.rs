@@ -103,6 +103,11 @@ pub fn memory_needed(
     let escapes = if adaptive { words } else { 0 };
     let an_output = escapes + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
+    let least = match routes {
+        Routes::Relation(_) => 4,
+        Routes::Adaptive(_) => 2,
+        _ => 1,
+    };
     let of_any_size = collective || parameters.errors.is_some();
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
@@ -118,7 +123,7 @@ pub fn memory_needed(
     flits
         + demands::memory_of_sources(routes, fabric)
         + replays
-        + ports_needed(fabric, parameters, vcs, of_any_size)
+        + ports_needed(fabric, parameters, vcs.max(least), of_any_size)
         + outputs * an_output
         + if adaptive { inputs * vcs.next_power_of_two() * bytes(size_of::<Choice>()) } else { 0 }
         + (links + injections) * vcs * Credits::BYTES_PER_VC

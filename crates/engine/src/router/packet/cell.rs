@@ -140,7 +140,8 @@ impl Size {
     /// are to be of any size.
     fn fixed(self, any: bool) -> Option<(usize, u32)> {
         let fits = |&(ports, shift): &(usize, u32)| self.ports <= ports && self.shift <= shift;
-        [(8, 0), (8, 2), (16, 0), (16, 2)].into_iter().find(fits).filter(|_| !any)
+        let sizes = [(8, 0), (8, 1), (8, 2), (16, 0), (16, 1), (16, 2)];
+        sizes.into_iter().find(fits).filter(|_| !any)
     }
 }
 
@@ -402,13 +403,16 @@ impl<S: Shape> Cell<S> {
     }
 }
 
-/// The cells of a part's routers, which have one size.
+/// The cells of a part's routers, which have one size: ports, and virtual channels if there are
+/// several.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Cells {
     Eight(Vec<Cell<Fixed<8, 8>>>),
-    EightVcs(Vec<Cell<Fixed<8, 32>>>),
+    EightTwo(Vec<Cell<Fixed<8, 16>>>),
+    EightFour(Vec<Cell<Fixed<8, 32>>>),
     Sixteen(Vec<Cell<Fixed<16, 16>>>),
-    SixteenVcs(Vec<Cell<Fixed<16, 64>>>),
+    SixteenTwo(Vec<Cell<Fixed<16, 32>>>),
+    SixteenFour(Vec<Cell<Fixed<16, 64>>>),
     Any(Vec<Cell<AnySize>>),
 }
 
@@ -417,9 +421,11 @@ macro_rules! with_cells {
     ($cells:expr, $name:ident => $value:expr) => {
         match $cells {
             $crate::router::packet::cell::Cells::Eight($name) => $value,
-            $crate::router::packet::cell::Cells::EightVcs($name) => $value,
+            $crate::router::packet::cell::Cells::EightTwo($name) => $value,
+            $crate::router::packet::cell::Cells::EightFour($name) => $value,
             $crate::router::packet::cell::Cells::Sixteen($name) => $value,
-            $crate::router::packet::cell::Cells::SixteenVcs($name) => $value,
+            $crate::router::packet::cell::Cells::SixteenTwo($name) => $value,
+            $crate::router::packet::cell::Cells::SixteenFour($name) => $value,
             $crate::router::packet::cell::Cells::Any($name) => $value,
         }
     };
@@ -435,9 +441,11 @@ impl Cells {
         }
         match most.fixed(any) {
             Some((8, 0)) => (Self::Eight(cells(sizes)), Size::new(8, 0)),
-            Some((8, _)) => (Self::EightVcs(cells(sizes)), Size::new(8, 2)),
+            Some((8, 1)) => (Self::EightTwo(cells(sizes)), Size::new(8, 1)),
+            Some((8, _)) => (Self::EightFour(cells(sizes)), Size::new(8, 2)),
             Some((_, 0)) => (Self::Sixteen(cells(sizes)), Size::new(16, 0)),
-            Some(_) => (Self::SixteenVcs(cells(sizes)), Size::new(16, 2)),
+            Some((_, 1)) => (Self::SixteenTwo(cells(sizes)), Size::new(16, 1)),
+            Some(_) => (Self::SixteenFour(cells(sizes)), Size::new(16, 2)),
             None => (Self::Any(cells(sizes)), most),
         }
     }
@@ -449,8 +457,10 @@ impl Cells {
         }
         match most.fixed(any) {
             Some((8, 0)) => bytes::<Fixed<8, 8>>(sizes),
+            Some((8, 1)) => bytes::<Fixed<8, 16>>(sizes),
             Some((8, _)) => bytes::<Fixed<8, 32>>(sizes),
             Some((_, 0)) => bytes::<Fixed<16, 16>>(sizes),
+            Some((_, 1)) => bytes::<Fixed<16, 32>>(sizes),
             Some(_) => bytes::<Fixed<16, 64>>(sizes),
             None => bytes::<AnySize>(sizes),
         }

@@ -25,9 +25,12 @@ use flitlab_model::Stall;
 use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
-    /// The outputs for which some head has an escape request, a bit each.
-    fn escape_ports(&mut self) -> &mut u16 {
-        &mut self.adaptive_state.escape_ports[self.number as usize]
+    /// The set of the router's buffers whose heads have a choice, in words.
+    #[inline(always)]
+    fn choosing(&mut self) -> &mut [u64] {
+        let words = self.size().words;
+        let first = self.number as usize * words;
+        &mut self.adaptive_state.choosing[first..first + words]
     }
 
     /// A lower bound of the time at which the first undecided head asks.
@@ -166,13 +169,13 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let place = S::buffer(buffer as usize);
         self.cell.need[place] = self.head_of(buffer).flits + bubble;
         let ask = self.cell.ask[place];
+        if !F::RELATES {
+            self.choosing()[buffer as usize / 64] |= 1 << (buffer % 64);
+        }
         for (output, escapes) in self.options(buffer) {
             self.add_request(output, buffer, ask);
             if escapes {
                 *self.escape_word(output, buffer) |= 1 << (buffer % 64);
-                if !F::RELATES {
-                    *self.escape_ports() |= 1 << output;
-                }
             }
         }
     }
@@ -192,9 +195,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         if !F::RELATES {
             let escape = usize::from(choice.output);
             *self.escape_word(escape, buffer) &= !(1 << (buffer % 64));
-            if self.escapes()[self.words(escape)].iter().all(|&word| word == 0) {
-                *self.escape_ports() &= !(1 << escape);
-            }
+            self.choosing()[buffer as usize / 64] &= !(1 << (buffer % 64));
         }
     }
 
@@ -275,13 +276,11 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         self.serve_choices(now);
         // A start behind the last port of a torus is a start at the first.
         let start = if start < u16::BITS { start } else { 0 };
-        let mut escapes = (*self.escape_ports() & self.free(now)).rotate_right(start);
+        let mut escapes = (self.outputs_of_stuck(now) & self.free(now)).rotate_right(start);
         while escapes != 0 {
             let output = (escapes.trailing_zeros() + start) % u16::BITS;
             escapes &= escapes - 1;
-            if self.has_stuck(output as usize, now) {
-                self.grant_escapes(output as usize, now);
-            }
+            self.grant_escapes(output as usize, now);
         }
     }
 
@@ -289,6 +288,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     #[inline(always)]
     pub(crate) fn serve_choices(&mut self, now: Tick) {
         self.serve_due_outputs(AllocationPass::Preferred, now);
+        if self.adaptive_state.passed_over.is_empty() {
+            return;
+        }
         let mut passed_over = std::mem::take(&mut self.adaptive_state.passed_over);
         for &output in &passed_over {
             self.try_grant(output, AllocationPass::Any, now);
@@ -304,23 +306,23 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         fitted!(at_most::<F::Vector>(&free_at[..free_at.len().min(TORUS_PORTS)], now), u16)
     }
 
-    /// Whether a head that asks now needs an escape by an output, since none of its options has
-    /// room.
+    /// The outputs by which heads that ask now need an escape, since none of their options has room,
+    /// a bit each.
     #[inline(always)]
-    fn has_stuck(&mut self, output: usize, now: Tick) -> bool {
-        for word in self.words(output) {
-            let first = (word % self.size().words) * 64;
-            for bit in bits(self.escapes()[word]) {
-                let place = S::buffer(first + bit);
-                let need = self.cell.need[place];
-                let asks = self.cell.ask[place] <= now;
-                let options = self.choice(fitted!(place, u32)).options;
-                if asks && options & self.with_room(need) == 0 {
-                    return true;
+    fn outputs_of_stuck(&mut self, now: Tick) -> u16 {
+        let mut outputs = 0;
+        for word in 0..self.size().words {
+            let asks = self.cell.ask.as_ref().get(word * 64..).unwrap_or_default();
+            let ready = at_most::<F::Vector>(&asks[..asks.len().min(64)], now);
+            for bit in bits(self.choosing()[word] & ready) {
+                let place = S::buffer(word * 64 + bit);
+                let &mut Choice { options, output, .. } = self.choice(fitted!(place, u32));
+                if options & self.with_room(self.cell.need[place]) == 0 {
+                    outputs |= 1 << output;
                 }
             }
         }
-        false
+        outputs
     }
 
     /// Grants a free output to the first head that needs an escape and can have it there. Returns

@@ -32,8 +32,8 @@ pub(crate) struct AdaptiveState {
     pub escapes: Vec<u64>,
     /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     pub undecided: Vec<u64>,
-    /// By router: the outputs for which some head has an escape request, a bit each.
-    pub escape_ports: Vec<u16>,
+    /// By router: the buffers whose heads have a choice, a bit each, on a torus.
+    pub choosing: Vec<u64>,
     /// By router: a lower bound of the time at which the first undecided head asks.
     pub decide_at: Vec<Tick>,
     /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
@@ -63,7 +63,7 @@ impl AdaptiveState {
             choices: vec![Choice::default(); that_choose * size.buffers],
             escapes: vec![0; that_choose * size.ports * size.words],
             undecided: vec![0; if decides { routers * size.words } else { 0 }],
-            escape_ports: vec![0; routers],
+            choosing: vec![0; that_choose * size.words],
             decide_at: vec![NEVER; routers],
             granted: routing.grant_times(ports.outputs),
             ..Self::default()
@@ -71,11 +71,11 @@ impl AdaptiveState {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let Self { choices, escapes, undecided, escape_ports, decide_at, granted, .. } = self;
+        let Self { choices, escapes, undecided, choosing, decide_at, granted, .. } = self;
         size_of_val(&**choices)
             + size_of_val(&**escapes)
             + size_of_val(&**undecided)
-            + size_of_val(&**escape_ports)
+            + size_of_val(&**choosing)
             + size_of_val(&**decide_at)
             + size_of_val(&**granted)
     }

@@ -49,6 +49,10 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
 
+/// Visits of routers where packets choose.
+type OnTorus<'a, 'f, S, V> = Visit<'a, 'f, S, Choosing<V, false>>;
+type ByRelation<'a, 'f, S, V> = Visit<'a, 'f, S, Choosing<V, true>>;
+
 /// The routers of a part. Routers, channels and buffers have the part's own numbers.
 pub(crate) struct PacketRouters {
     pub cells: Cells,
@@ -134,7 +138,11 @@ impl Routers for PacketRouters {
         let routers = ports.routers.len();
         let adaptive = demands::is_adaptive(context.routes);
         let has_all = matches!(features, FeatureSet::Every { .. });
-        let size = Size::new(ports.most, ports.shift.max(adaptive.into()));
+        let least = match features {
+            FeatureSet::Plain | FeatureSet::Every { .. } => 0,
+            FeatureSet::Choosing { relates } => 1 + u32::from(relates),
+        };
+        let size = Size::new(ports.most, ports.shift.max(least));
         let sizes = ports.routers.iter().map(|router| Size {
             ports: usize::from(router.outputs.max(router.inputs)),
             buffers: usize::from(router.inputs) << size.shift,
@@ -508,36 +516,67 @@ impl PacketRouters {
                 })
             }
             FeatureSet::Choosing { relates: false } => {
-                self.run_choosing::<V, false>(common, number, until)
+                self.run_on_torus::<V>(common, number, until)
             }
             FeatureSet::Choosing { relates: true } => {
-                self.run_choosing::<V, true>(common, number, until)
+                self.run_by_relation::<V>(common, number, until)
             }
             FeatureSet::Every { relates: false } => self.run_every::<false>(common, number, until),
             FeatureSet::Every { relates: true } => self.run_every::<true>(common, number, until),
         }
     }
 
-    /// Visits a router where packets choose, which have several virtual channels.
+    /// Visits a router where packets choose on a torus, on several virtual channels.
     #[inline(always)]
-    fn run_choosing<V: Vector, const RELATES: bool>(
+    fn run_on_torus<V: Vector>(
         &mut self,
         common: &mut Common<'_>,
         number: u32,
         until: Tick,
     ) -> Tick {
         let Self { cells, shared, .. } = self;
-        macro_rules! run {
-            ($cells:expr) => {{
-                let cell = &mut $cells[number as usize];
-                Visit::<_, Choosing<V, RELATES>>::new(cell, shared, common, number).run(until)
-            }};
-        }
+        let place = number as usize;
         match cells {
-            Cells::EightVcs(cells) => run!(cells),
-            Cells::SixteenVcs(cells) => run!(cells),
-            Cells::Any(cells) => run!(cells),
+            Cells::EightTwo(cells) => {
+                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::EightFour(cells) => {
+                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::SixteenTwo(cells) => {
+                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::SixteenFour(cells) => {
+                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::Any(cells) => {
+                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
             Cells::Eight(_) | Cells::Sixteen(_) => unreachable!("they have one virtual channel"),
+        }
+    }
+
+    /// Visits a router where packets choose by a relation, for which there are fewer sizes.
+    #[inline(always)]
+    fn run_by_relation<V: Vector>(
+        &mut self,
+        common: &mut Common<'_>,
+        number: u32,
+        until: Tick,
+    ) -> Tick {
+        let Self { cells, shared, .. } = self;
+        let place = number as usize;
+        match cells {
+            Cells::EightFour(cells) => {
+                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::SixteenFour(cells) => {
+                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::Any(cells) => {
+                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            _ => unreachable!("they have room for four virtual channels"),
         }
     }
 

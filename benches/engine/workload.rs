@@ -37,6 +37,10 @@ pub enum KindOfWorkload {
 
 /// 8x8x8 on the Angara router, 16-flit packets, uniform at load 0.3.
 const ANGARA: &str = "scenarios/bench/torus-8x8x8.toml";
+/// A Dragonfly of 35-port switches, packets of 33 flits, uniform at load 0.3, by nue-balanced.
+const DRAGONFLY: &str = "scenarios/bench/dragonfly-36.toml";
+/// Adaptive routing there.
+const RELATION: &str = "routing=relation;routing.relation.rule=minimal-up-down";
 /// 8x8 on BookSim's router, whose latencies are a cycle each, packets of one flit, uniform.
 const BOOKSIM: &str = "scenarios/peers/booksim-8x8-uniform.toml";
 
@@ -66,6 +70,10 @@ pub fn all() -> Vec<Workload> {
     let scenario = |name: &str, threads: usize, sets: &str| Workload {
         name: name.to_owned(),
         kind: KindOfWorkload::Scenario { path: ANGARA, threads, sets: sets.to_owned() },
+    };
+    let dragonfly = |name: &str, sets: &str| Workload {
+        name: name.to_owned(),
+        kind: KindOfWorkload::Scenario { path: DRAGONFLY, threads: 1, sets: sets.to_owned() },
     };
     let cycles = |name: &str, sets: &str| Workload {
         name: name.to_owned(),
@@ -97,6 +105,8 @@ pub fn all() -> Vec<Workload> {
             1,
             "topology.torus.dimensions=[64, 64, 64];traffic.load=0.02;measure.window=1 us",
         ),
+        dragonfly("dragonfly 0.3, nue-balanced", ""),
+        dragonfly("dragonfly 0.3, minimal-up-down", RELATION),
         scenario("shared links 0.3", 1, SHARED),
         scenario("shared links 0.3, 1 flit", 1, &format!("{SHARED};{ONE_FLIT}")),
         scenario("shared links 0.3, 2 threads", 2, SHARED),

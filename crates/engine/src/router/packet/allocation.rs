@@ -384,9 +384,20 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     #[inline(always)]
     fn next_span<A: Attempt>(&self, output: usize, step: u32, now: Tick) -> Option<(Span, u32)> {
         let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
+        let set = &requests[self.words(output)];
+        let pointer = self.cell.pointer[S::port(output)].into();
+        if is_cyclic(self.context.parameters.arbitration) {
+            let steps = fitted!(span_count(set.len()), u32);
+            return (step..steps).find_map(|step| {
+                let BitSpan { word, mask, turn } = cyclic_span(pointer, step as usize, set.len());
+                let members = set[word] & mask;
+                let span = Span::new(fitted!(word, u32) * 64, turn, members);
+                (members != 0).then_some((span, step + 1))
+            });
+        }
         let requests = PacketRequests {
-            set: &requests[self.words(output)],
-            pointer: self.cell.pointer[S::port(output)].into(),
+            set,
+            pointer,
             first_injected: u32::from(self.layout.transit) << self.size().shift,
             shift: self.size().shift,
             vc_map: &self.context.vc_map,

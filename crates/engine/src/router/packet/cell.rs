@@ -139,20 +139,25 @@ impl Size {
     /// The ports and the shift of the least cells of fixed size that are large enough, unless they
     /// are to be of any size.
     fn fixed(self, any: bool) -> Option<(usize, u32)> {
-        let fits = |&(ports, shift): &(usize, u32)| self.ports <= ports && self.shift <= shift;
-        let sizes = [(8, 0), (8, 1), (8, 2), (16, 0), (16, 1), (16, 2)];
+        // Large cells would waste much memory where there are few virtual channels.
+        let fits = |&(ports, shift): &(usize, u32)| {
+            self.ports <= ports && (self.shift == shift || self.shift < shift && ports <= 16)
+        };
+        let sizes = [(8, 0), (8, 1), (8, 2), (16, 0), (16, 1), (16, 2), (32, 2), (64, 2)];
         sizes.into_iter().find(fits).filter(|_| !any)
     }
 }
 
-/// Up to `PORTS` ports and `BUFFERS` buffers, powers of two of which the second is at most 64.
+/// Up to `PORTS` ports and `BUFFERS` buffers, powers of two; all sets of buffers have `WORDS` words.
 #[derive(Debug)]
-pub(crate) struct Fixed<const PORTS: usize, const BUFFERS: usize>;
+pub(crate) struct Fixed<const PORTS: usize, const BUFFERS: usize, const WORDS: usize = PORTS>;
 
-impl<const PORTS: usize, const BUFFERS: usize> Shape for Fixed<PORTS, BUFFERS> {
+impl<const PORTS: usize, const BUFFERS: usize, const WORDS: usize> Shape
+    for Fixed<PORTS, BUFFERS, WORDS>
+{
     type Ports<T: Value> = Values<T, PORTS>;
     type Buffers<T: Value> = Values<T, BUFFERS>;
-    type Sets = Values<u64, PORTS>;
+    type Sets = Values<u64, WORDS>;
 
     const KNOWN: Option<Size> = Some(Size::new(PORTS, (BUFFERS / PORTS).trailing_zeros()));
 
@@ -413,6 +418,8 @@ pub(crate) enum Cells {
     Sixteen(Vec<Cell<Fixed<16, 16>>>),
     SixteenTwo(Vec<Cell<Fixed<16, 32>>>),
     SixteenFour(Vec<Cell<Fixed<16, 64>>>),
+    ThirtyTwoFour(Vec<Cell<Fixed<32, 128, 64>>>),
+    SixtyFourFour(Vec<Cell<Fixed<64, 256, 256>>>),
     Any(Vec<Cell<AnySize>>),
 }
 
@@ -426,6 +433,8 @@ macro_rules! with_cells {
             $crate::router::packet::cell::Cells::Sixteen($name) => $value,
             $crate::router::packet::cell::Cells::SixteenTwo($name) => $value,
             $crate::router::packet::cell::Cells::SixteenFour($name) => $value,
+            $crate::router::packet::cell::Cells::ThirtyTwoFour($name) => $value,
+            $crate::router::packet::cell::Cells::SixtyFourFour($name) => $value,
             $crate::router::packet::cell::Cells::Any($name) => $value,
         }
     };
@@ -443,9 +452,11 @@ impl Cells {
             Some((8, 0)) => (Self::Eight(cells(sizes)), Size::new(8, 0)),
             Some((8, 1)) => (Self::EightTwo(cells(sizes)), Size::new(8, 1)),
             Some((8, _)) => (Self::EightFour(cells(sizes)), Size::new(8, 2)),
-            Some((_, 0)) => (Self::Sixteen(cells(sizes)), Size::new(16, 0)),
-            Some((_, 1)) => (Self::SixteenTwo(cells(sizes)), Size::new(16, 1)),
-            Some(_) => (Self::SixteenFour(cells(sizes)), Size::new(16, 2)),
+            Some((16, 0)) => (Self::Sixteen(cells(sizes)), Size::new(16, 0)),
+            Some((16, 1)) => (Self::SixteenTwo(cells(sizes)), Size::new(16, 1)),
+            Some((16, _)) => (Self::SixteenFour(cells(sizes)), Size::new(16, 2)),
+            Some((32, _)) => (Self::ThirtyTwoFour(cells(sizes)), Size::new(32, 2)),
+            Some(_) => (Self::SixtyFourFour(cells(sizes)), Size::new(64, 2)),
             None => (Self::Any(cells(sizes)), most),
         }
     }
@@ -459,9 +470,11 @@ impl Cells {
             Some((8, 0)) => bytes::<Fixed<8, 8>>(sizes),
             Some((8, 1)) => bytes::<Fixed<8, 16>>(sizes),
             Some((8, _)) => bytes::<Fixed<8, 32>>(sizes),
-            Some((_, 0)) => bytes::<Fixed<16, 16>>(sizes),
-            Some((_, 1)) => bytes::<Fixed<16, 32>>(sizes),
-            Some(_) => bytes::<Fixed<16, 64>>(sizes),
+            Some((16, 0)) => bytes::<Fixed<16, 16>>(sizes),
+            Some((16, 1)) => bytes::<Fixed<16, 32>>(sizes),
+            Some((16, _)) => bytes::<Fixed<16, 64>>(sizes),
+            Some((32, _)) => bytes::<Fixed<32, 128, 64>>(sizes),
+            Some(_) => bytes::<Fixed<64, 256, 256>>(sizes),
             None => bytes::<AnySize>(sizes),
         }
     }

@@ -143,13 +143,14 @@ impl Routers for PacketRouters {
             FeatureSet::Choosing { relates } => 1 + u32::from(relates),
         };
         let size = Size::new(ports.most, ports.shift.max(least));
+        let on_large_torus = features == FeatureSet::Choosing { relates: false } && size.ports > 16;
         let sizes = ports.routers.iter().map(|router| Size {
             ports: usize::from(router.outputs.max(router.inputs)),
             buffers: usize::from(router.inputs) << size.shift,
             ..size
         });
         let sizes: Vec<Size> = sizes.collect();
-        let (mut cells, size) = Cells::vacant(&sizes, size, has_all);
+        let (mut cells, size) = Cells::vacant(&sizes, size, has_all || on_large_torus);
         ports.shift = size.shift;
         let inlets = Inlets::new(routers, size);
         let mut far_ends = Vec::new();
@@ -552,7 +553,7 @@ impl PacketRouters {
             Cells::Any(cells) => {
                 OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
             }
-            Cells::Eight(_) | Cells::Sixteen(_) => unreachable!("they have one virtual channel"),
+            _ => unreachable!("a torus has few ports and several virtual channels"),
         }
     }
 
@@ -571,6 +572,12 @@ impl PacketRouters {
                 ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
             }
             Cells::SixteenFour(cells) => {
+                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::ThirtyTwoFour(cells) => {
+                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
+            }
+            Cells::SixtyFourFour(cells) => {
                 ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
             }
             Cells::Any(cells) => {

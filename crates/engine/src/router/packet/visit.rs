@@ -127,7 +127,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The range of words of an output's set of requests.
     #[inline(always)]
     pub(crate) fn words(&self, output: usize) -> Range<usize> {
-        let words = self.size().words;
+        let (words, output) = (self.size().words, S::port(output));
         output * words..(output + 1) * words
     }
 
@@ -135,7 +135,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     #[inline(always)]
     pub(crate) fn word(&self, output: usize, buffer: u32) -> usize {
         let words = self.size().words;
-        if words == 1 { S::port(output) } else { output * words + buffer as usize / 64 }
+        S::port(output) * words + S::buffer(buffer as usize) / 64
     }
 
     pub(crate) fn time(&self, tick: Tick) -> Picoseconds {

@@ -149,14 +149,13 @@ impl PacketRouters {
         let (number, layout) = routers.shared.ports.router_of(buffer);
         let size = routers.shared.size;
         let own = (buffer - (layout.first_input << size.shift)) as usize;
-        let (slot, ask, asked) = with_cells!(&routers.cells, cells => {
-            let cell = &cells[number as usize];
-            (cell.head[own], cell.ask[own], cell.request(own, size.words))
-        });
         // A head that has come since the router's last visit asks later than now.
-        let Some((output, out_vc, need)) = asked.filter(|_| common.time(ask) <= parts.clock) else {
-            return Vec::new();
-        };
+        let asked = with_cells!(&routers.cells, cells => {
+            let cell = &cells[number as usize];
+            let asks = common.time(cell.ask[own]) <= parts.clock;
+            asks.then(|| Some((cell.head[own], cell.request(own, size.words)?))).flatten()
+        });
+        let Some((slot, (output, out_vc, need))) = asked else { return Vec::new() };
         let packet = &common.packets.packets[slot as usize];
         let place_of_choice = number as usize * size.buffers + own;
         let choices = &routers.shared.adaptive_state.choices;

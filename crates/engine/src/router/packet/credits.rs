@@ -136,14 +136,42 @@ impl Credits {
             line.near += 1;
             return std::mem::take(&mut line.awaited);
         }
-        self.send_far(place, credit, settled)
+        self.append_far(place, credit, settled)
+    }
+
+    /// Does the work of [`append`](Self::append) if the line is full, or was. The queue behind it
+    /// grows no longer than a buffer has room for packets.
+    #[inline(never)]
+    fn append_far(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
+        if self.returning[place as usize].far == NONE {
+            self.collect(place, settled);
+        }
+        let line = &mut self.returning[place as usize];
+        let awaited = std::mem::take(&mut line.awaited);
+        if line.far == NONE && usize::from(line.near) < NEAR {
+            line.put(line.near, credit);
+            line.near += 1;
+        } else {
+            self.queue_behind(place).push_back(credit);
+        }
+        awaited
+    }
+
+    /// The queue of later credits of a line.
+    fn queue_behind(&mut self, place: u32) -> &mut VecDeque<Credit> {
+        let Self { returning, far, free, .. } = self;
+        let line = &mut returning[place as usize];
+        if line.far == NONE {
+            line.far = free.pop().unwrap_or(fitted!(far.len(), u32));
+            far.resize(far.len().max(line.far as usize + 1), VecDeque::new());
+        }
+        &mut far[line.far as usize]
     }
 
     /// Does the work of [`send`](Self::send) if the line is full, or was.
     fn send_far(&mut self, place: u32, credit: Credit, settled: Tick) -> bool {
         self.collect(place, settled);
-        let Self { returning, far, free, .. } = self;
-        let line = &mut returning[place as usize];
+        let line = &mut self.returning[place as usize];
         if line.far == NONE && usize::from(line.near) < NEAR {
             let overtakes = line.insert(credit);
             return std::mem::take(&mut line.awaited) | overtakes;
@@ -156,14 +184,11 @@ impl Credits {
             line.insert(credit);
         }
         let later = if overtakes { last } else { credit };
-        if line.far == NONE {
-            line.far = free.pop().unwrap_or(fitted!(far.len(), u32));
-            far.resize(far.len().max(line.far as usize + 1), VecDeque::new());
-        }
-        let queue = &mut far[line.far as usize];
+        let awaited = std::mem::take(&mut line.awaited);
+        let queue = self.queue_behind(place);
         let before = queue.partition_point(|it| it.time <= later.time);
         queue.insert(before, later);
-        std::mem::take(&mut line.awaited) | overtakes | (before < queue.len() - 1)
+        awaited | overtakes | (before < queue.len() - 1)
     }
 
     /// Whether a channel's sender has room for this many flits, with the credits that have arrived

@@ -4,6 +4,7 @@ use super::Hosts;
 use super::sink::HostEvent;
 use super::source::note;
 use crate::common::Common;
+use crate::observer::Observer;
 use crate::packet::message::{Queued, Role};
 use crate::packet::{Origin, Packet};
 use crate::router::packet::collective::{parts, route};
@@ -65,9 +66,8 @@ impl Hosts {
     pub(crate) fn arrive_collective(
         &mut self,
         common: &mut Common<'_>,
-        packet: &Packet,
-        origin: &Origin,
-        terminal: u32,
+        observer: &mut impl Observer,
+        (packet, origin, terminal): (&Packet, &Origin, u32),
         time: Picoseconds,
     ) {
         let trees = &common.context.trees;
@@ -79,7 +79,7 @@ impl Hosts {
         let overheads = common.context.overheads[trees.class];
         let completed = time + overheads.receive;
         self.sink.messages_completed[trees.class] += 1;
-        self.sink.completed.push(CompletedMessage {
+        observer.message_completed(&CompletedMessage {
             class: trees.class,
             source: packet.source,
             destination: self.sources.adapters[terminal as usize].name,

@@ -100,7 +100,8 @@ impl Hosts {
 
     /// Takes the next message of a terminal, if it has one to create now that enters a source queue;
     /// its injection channel and its role come with it.
-    #[inline]
+    // So the message stays in registers.
+    #[inline(always)]
     pub(crate) fn next_message(
         &mut self,
         common: &mut Common<'_>,
@@ -117,7 +118,7 @@ impl Hosts {
         if !self.needs.any.deferred || !message.as_ref().is_none_or(is_deferred) {
             common.latest = common.latest.max(now);
         }
-        let message = &message?;
+        let Some(message) = &message else { return None };
         let class = message.class;
         debug_assert_eq!(message.source, name);
         debug_assert_eq!(message.time + common.context.overheads[class].send, now);

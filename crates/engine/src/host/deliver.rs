@@ -9,8 +9,9 @@ use super::sink::{Atomic, HostEvent, ScheduledHostEvent, place};
 use super::source::note;
 use crate::common::Common;
 use crate::next_hop::Address;
+use crate::observer::Observer;
 use crate::packet::message::{Arrival, Queued, Role};
-use crate::packet::{Delivery, Origin};
+use crate::packet::{Delivery, Origin, Packet};
 use crate::router::packet::collective::COLLECTIVE;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -60,17 +61,35 @@ impl Hosts {
         Some(arrival)
     }
 
+    /// Handles deliveries of which the observer is told at the end of the window.
+    pub(crate) fn deliver_all(
+        &mut self,
+        common: &mut Common<'_>,
+        deliveries: impl IntoIterator<Item = Delivery>,
+    ) {
+        let mut log = std::mem::take(&mut self.sink.log);
+        for delivery in deliveries {
+            self.deliver(common, &mut log, delivery);
+        }
+        self.sink.log = log;
+    }
+
     /// Handles the delivery of a packet, whose last flit will be at its sink or at the end of a
     /// channel that swallows it.
     #[inline]
-    pub(crate) fn deliver(&mut self, common: &mut Common<'_>, delivery: Delivery) {
+    pub(crate) fn deliver(
+        &mut self,
+        common: &mut Common<'_>,
+        observer: &mut impl Observer,
+        delivery: Delivery,
+    ) {
         if delivery.terminal == NONE && self.is_counted_elsewhere(common, delivery) {
             return;
         }
         if delivery.time > common.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
-            self.count(common, delivery);
+            self.count(common, observer, delivery);
         }
     }
 
@@ -93,22 +112,18 @@ impl Hosts {
     }
 
     /// Counts the deliveries that lie before the new end time of the run.
-    #[inline]
     pub(crate) fn deliver_late(&mut self, common: &mut Common<'_>) {
-        let mut late = std::mem::take(&mut self.sink.late);
-        late.retain(|delivery| {
-            let is_later = delivery.time > common.schedule.window.limit;
-            if !is_later {
-                self.count(common, *delivery);
-            }
-            is_later
-        });
-        late.append(&mut self.sink.late);
-        self.sink.late = late;
+        let late = std::mem::take(&mut self.sink.late);
+        self.deliver_all(common, late);
     }
 
     #[inline]
-    fn count(&mut self, common: &mut Common<'_>, Delivery { time, slot, terminal, vc }: Delivery) {
+    fn count(
+        &mut self,
+        common: &mut Common<'_>,
+        observer: &mut impl Observer,
+        Delivery { time, slot, terminal, vc }: Delivery,
+    ) {
         let packet = common.packets.packets[slot as usize];
         let origin = common.packets.origins[slot as usize];
         common.packets.remove(slot);
@@ -126,7 +141,7 @@ impl Hosts {
             common.counters.packets_delivered += 1;
             common.counters.flit_hops += u64::from(packet.flits) * u64::from(hops);
             common.counters.packet_hops += u64::from(hops);
-            self.sink.delivered.push(DeliveredPacket {
+            observer.packet_delivered(&DeliveredPacket {
                 class: origin.class(),
                 source: packet.source,
                 destination: self.sources.adapters[terminal as usize].name,
@@ -142,43 +157,60 @@ impl Hosts {
                 delivered: time,
             });
         }
-        let arrival = if origin.arrival == NONE {
-            Some(Arrival {
-                started: origin.created - common.context.overheads[origin.class()].send,
-                bytes: u64::from(origin.payload),
-                packets_left: 0,
-                role: Role::Data,
-                tag: 0,
-                lost,
-            })
-        } else if origin.arrival == COLLECTIVE {
-            return self.arrive_collective(common, &packet, &origin, terminal, time);
-        } else {
-            self.arrive(common, packet.source, origin.arrival, lost)
+        if origin.arrival != NONE {
+            return self.count_announced(
+                common,
+                observer,
+                (&packet, &origin, hops, terminal),
+                time,
+            );
+        }
+        let arrival = Arrival {
+            started: origin.created - common.context.overheads[origin.class()].send,
+            bytes: u64::from(origin.payload),
+            packets_left: 0,
+            role: Role::Data,
+            tag: 0,
+            lost,
         };
-        match arrival {
-            None => {}
-            Some(arrival) if arrival.lost => self.lose_message(common, origin.class()),
-            Some(arrival) => {
-                let packet = (packet.source, packet.sequence, origin, u32::from(hops));
-                self.complete(common, arrival, packet, terminal, time);
-            }
+        self.complete(common, observer, arrival, (&packet, &origin, hops, terminal), time);
+    }
+
+    /// Counts a packet that is not a whole message of data.
+    #[inline(never)]
+    fn count_announced(
+        &mut self,
+        common: &mut Common<'_>,
+        observer: &mut impl Observer,
+        (packet, origin, hops, terminal): (&Packet, &Origin, u16, u32),
+        time: Picoseconds,
+    ) {
+        if origin.arrival == COLLECTIVE {
+            self.arrive_collective(common, observer, (packet, origin, terminal), time);
+        } else if let Some(arrival) =
+            self.arrive(common, packet.source, origin.arrival, origin.is_useless())
+        {
+            self.complete(common, observer, arrival, (packet, origin, hops, terminal), time);
         }
     }
 
-    /// Completes a message, all of whose packets are at the sink: the last one, of this source, at
-    /// `time`.
-    #[inline]
+    /// Completes a message, all of whose packets are at a terminal's sink: the last one, which
+    /// crossed so many channels between routers, at `time`.
+    // It is much shorter for messages of data.
+    #[inline(always)]
     fn complete(
         &mut self,
         common: &mut Common<'_>,
-        arrival: Arrival,
-        (source, sequence, origin, hops): (u32, u32, Origin, u32),
-        terminal: u32,
+        observer: &mut impl Observer,
+        Arrival { started, bytes, role, tag, lost, .. }: Arrival,
+        (packet, origin, hops, terminal): (&Packet, &Origin, u16, u32),
         time: Picoseconds,
     ) {
-        let Arrival { started, bytes, role, tag, .. } = arrival;
         let class = origin.class();
+        if lost {
+            return self.lose_message(common, class);
+        }
+        let &Packet { source, sequence, .. } = packet;
         let answer = match role {
             Role::Request(bytes) | Role::Atomic(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
@@ -204,7 +236,7 @@ impl Hosts {
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         let receipts = self.needs.of(class).receipts;
-        self.sink.completed.push(CompletedMessage {
+        observer.message_completed(&CompletedMessage {
             class,
             source,
             destination,
@@ -214,7 +246,8 @@ impl Hosts {
             completed,
         });
         if receipts {
-            let Origin { created, injected, injection_channel: channel, .. } = origin;
+            let &Origin { created, injected, injection_channel: channel, .. } = origin;
+            let hops = u32::from(hops);
             let event = if is_response {
                 HostEvent::Sent { tag }
             } else {

@@ -102,7 +102,7 @@ impl Hosts {
         }
         for (crossing, time) in incoming.lost.drain(..) {
             let slot = common.packets.take_in(&crossing);
-            self.deliver(common, Delivery { time, slot, terminal: NONE, vc: 0 });
+            self.deliver_all(common, [Delivery { time, slot, terminal: NONE, vc: 0 }]);
         }
     }
 

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::by_class::ByClass;
+use crate::observer::Log;
 use crate::packet::Delivery;
 use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{CompletedMessage, DeliveredPacket};
 
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -80,11 +80,9 @@ pub(crate) struct Sink {
     /// By the part's terminal, as far as any has received one: the latest packet of a collective
     /// operation, plus 1.
     pub(super) latest_collective: Vec<u64>,
-    /// Deliveries that the observer has not been told yet; empty between two runs.
+    /// What the observer has not been told yet; empty between two runs.
     #[serde(skip)]
-    pub delivered: Vec<DeliveredPacket>,
-    #[serde(skip)]
-    pub completed: Vec<CompletedMessage>,
+    pub log: Log,
 }
 
 /// A place of a list, which is made longer if it does not reach that far.
@@ -107,8 +105,7 @@ impl Sink {
             messages_completed: ByClass::default(),
             performing_until: Vec::new(),
             latest_collective: Vec::new(),
-            delivered: Vec::new(),
-            completed: Vec::new(),
+            log: Log::default(),
         }
     }
 

@@ -41,7 +41,7 @@ fn packets_of(common: &mut Common<'_>, hosts: &mut Hosts, terminal: u32) -> Vec<
 }
 
 fn deliver(common: &mut Common<'_>, hosts: &mut Hosts, (slot, terminal): (u32, u32), time: u64) {
-    hosts.deliver(common, Delivery { time: Picoseconds(time), slot, terminal, vc: 0 });
+    hosts.deliver_all(common, [Delivery { time: Picoseconds(time), slot, terminal, vc: 0 }]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_sink_counts_packets_and_completes_a_message_with_the_last_one() {
         assert_eq!((common.counters.packets_delivered, common.packets.count), (3, 0));
         assert_eq!(common.counters.flits_delivered, common.counters.flits_created);
         let CompletedMessage { source, destination, bytes, created, completed, .. } =
-            hosts.sink.completed[0];
+            hosts.sink.log.messages[0];
         assert_eq!((source, destination, bytes), (0, 2, 150));
         assert_eq!((created, completed), (Picoseconds::ZERO, Picoseconds(5300)));
     });

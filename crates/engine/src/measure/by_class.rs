@@ -27,7 +27,7 @@ impl ClassTotals {
     // Out of line, for the many measurements of one workload.
     #[inline(never)]
     pub(super) fn packet_delivered(&mut self, packet: &DeliveredPacket) {
-        self.delivered.add(packet.into());
+        self.delivered.add_packet(packet);
         self.packets.record(packet.delivered - packet.created);
     }
 

@@ -139,6 +139,20 @@ impl Delivered {
         (self.packets > 0).then(|| sum as f64 / self.packets as f64)
     }
 
+    /// Adds a packet.
+    #[inline]
+    pub(super) fn add_packet(&mut self, packet: &DeliveredPacket) {
+        self.packets += 1;
+        self.flits += u64::from(packet.flits);
+        self.payload += u64::from(packet.payload);
+        self.hops += u64::from(packet.hops);
+        if let Some(kind) = packet.misroute {
+            self.derouted[kind as usize] += 1;
+        }
+        self.latency += u128::from(packet.delivered - packet.created);
+        self.network_latency += u128::from(packet.delivered - packet.injected);
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.packets += other.packets;
         self.flits += other.flits;
@@ -149,21 +163,6 @@ impl Delivered {
         }
         self.latency += other.latency;
         self.network_latency += other.network_latency;
-    }
-}
-
-impl From<&DeliveredPacket> for Delivered {
-    #[inline]
-    fn from(packet: &DeliveredPacket) -> Self {
-        Self {
-            packets: 1,
-            flits: u64::from(packet.flits),
-            payload: u64::from(packet.payload),
-            hops: u64::from(packet.hops),
-            derouted: Misroute::KINDS.map(|kind| u64::from(packet.misroute == Some(kind))),
-            latency: (packet.delivered - packet.created).into(),
-            network_latency: (packet.delivered - packet.injected).into(),
-        }
     }
 }
 
@@ -286,6 +285,18 @@ impl Collector {
         self.packets.quantiles()
     }
 
+    /// Adds a packet to the log, and to those whose order is followed.
+    // It takes a copy: a packet of which no one has the address needs no memory.
+    #[cold]
+    fn follow(&mut self, packet: DeliveredPacket) {
+        if let Some(log) = &mut self.log {
+            log.packet(&packet);
+        }
+        if let Some(order) = &mut self.order {
+            order.add(&packet);
+        }
+    }
+
     /// Latencies of messages, host overheads included; of a read, from its creation to its end.
     /// Control messages are none.
     pub fn message_latency(&self) -> Option<Distribution> {
@@ -321,15 +332,13 @@ impl Observer for Collector {
         }
     }
 
+    #[inline(always)]
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
-        if let Some(log) = &mut self.log {
-            log.packet(packet);
-        }
-        if let Some(order) = &mut self.order {
-            order.add(packet);
+        if self.log.is_some() || self.order.is_some() {
+            self.follow(*packet);
         }
         let latency = packet.delivered - packet.created;
-        self.window.add(packet.into());
+        self.window.add_packet(packet);
         if !self.on {
             return;
         }
@@ -340,9 +349,12 @@ impl Observer for Collector {
         self.payload_by_source[packet.source as usize] += u64::from(packet.payload);
     }
 
+    #[inline(always)]
     fn message_completed(&mut self, message: &CompletedMessage) {
         if let Some(log) = &mut self.log {
-            log.message(message);
+            // A copy, as for `follow`.
+            let message = *message;
+            log.message(&message);
         }
         if self.on {
             // Two control messages beside each large one would halve the mean, and be the median.

@@ -182,7 +182,8 @@ impl Packets {
     }
 
     /// Puts in a new packet, and returns its slot.
-    #[inline]
+    // So the packet is written to its slot at once.
+    #[inline(always)]
     pub(crate) fn insert(&mut self, packet: Packet, origin: Origin) -> u32 {
         self.count += 1;
         let slot = self.free;
@@ -192,6 +193,12 @@ impl Packets {
             self.origins[slot as usize] = origin;
             return slot;
         }
+        self.append(packet, origin)
+    }
+
+    /// Puts a new packet behind all slots, and returns its slot.
+    #[cold]
+    fn append(&mut self, packet: Packet, origin: Origin) -> u32 {
         self.packets.push(packet);
         self.origins.push(origin);
         self.rests.resize(self.packets.len() * self.words, 0);

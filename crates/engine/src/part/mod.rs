@@ -164,22 +164,15 @@ impl<'f, R: Routers> Part<'f, R> {
             create.min(if sends { inject } else { hosts.injections_due(common, terminal) });
     }
 
-    /// Handles the effects of a router's packets at its own terminals.
-    #[inline]
-    fn handle_own_effects(&mut self) {
-        let ToHosts { deliveries, fed, .. } = &self.common.to_hosts;
-        if !deliveries.is_empty() || !fed.is_empty() {
-            self.handle_own_effects_slowly();
-        }
-    }
-
+    /// Handles the effects of a router's packets on what its own terminals send.
     #[inline(never)]
-    fn handle_own_effects_slowly(&mut self) {
+    fn handle_own_effects(&mut self) {
         let Self { common, hosts, routers } = self;
-        for place in 0..common.to_hosts.deliveries.len() {
-            hosts.deliver(common, common.to_hosts.deliveries[place]);
+        if common.to_hosts.hosts_answer {
+            let mut deliveries = std::mem::take(&mut common.to_hosts.deliveries);
+            hosts.deliver_all(common, deliveries.drain(..));
+            common.to_hosts.deliveries = deliveries;
         }
-        common.to_hosts.deliveries.clear();
         while let Some((injection, time)) = common.to_hosts.fed.pop() {
             hosts.credits_arrive(common, (injection, routers.has_begun(injection)), time);
         }
@@ -248,14 +241,13 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
                 }
             }
             if at_terminals.min(next) >= end {
-                self.handle_own_effects();
                 return at_terminals.min(next);
             }
             if at_terminals < end && at_terminals <= next {
                 for terminal in terminals.clone() {
                     if self.hosts.sources.due[terminal as usize] == at_terminals {
                         self.serve_terminal(terminal, at_terminals);
-                        if goes_ahead {
+                        if goes_ahead && self.hosts.sources.due[terminal as usize] < end {
                             self.run_ahead(terminal);
                         }
                     }
@@ -318,12 +310,19 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
     }
 
     fn flush_observations(&mut self, observer: &mut impl Observer) {
-        for packet in self.hosts.sink.delivered.drain(..) {
+        let Self { common, hosts, .. } = self;
+        for packet in hosts.sink.log.packets.drain(..) {
             observer.packet_delivered(&packet);
         }
-        for message in self.hosts.sink.completed.drain(..) {
+        for message in hosts.sink.log.messages.drain(..) {
             observer.message_completed(&message);
         }
+        // Those that change nothing within the window.
+        let mut deliveries = std::mem::take(&mut common.to_hosts.deliveries);
+        for delivery in deliveries.drain(..) {
+            hosts.deliver(common, observer, delivery);
+        }
+        common.to_hosts.deliveries = deliveries;
     }
 
     // An output may be tried once more after everything has been delivered; that is not counted.

@@ -661,7 +661,7 @@ impl PacketRouters {
     }
 
     /// Puts a packet into a buffer of a router of this part.
-    #[inline]
+    #[inline(always)]
     fn join(&mut self, common: &mut Common<'_>, router: u32, buffer: u32, slot: u32) {
         let SharedState { inlets, size, .. } = &mut self.shared;
         let packets = &mut common.packets.packets;

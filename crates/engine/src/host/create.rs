@@ -67,13 +67,13 @@ impl Hosts {
         terminal * channels..(terminal + 1) * channels
     }
 
-    /// Whether some injection channel of a terminal has packets and waits for credits of an unknown
-    /// time.
+    /// Whether some injection channel of a terminal has packets and waits for credits, and it is not
+    /// known when it sends next.
     #[inline]
     pub(crate) fn is_blocked(&self, common: &Common<'_>, terminal: u32) -> bool {
         let Range { start, end } = self.injections_of(common, terminal);
         let injections = &self.sources.injections[start as usize..end as usize];
-        injections.iter().any(|injection| injection.waiting != 0 && injection.due == NEVER)
+        injections.iter().any(|it| it.is_uncertain(it.due))
     }
 
     /// Handles what is due at a terminal's host: events, or a message to be created.

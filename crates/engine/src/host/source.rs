@@ -88,6 +88,14 @@ impl Adapter {
 }
 
 impl Injection {
+    /// Whether it has packets and may send one before `due`, at which it is served next as far as
+    /// is known. If it has been free for some time, credits were missing; those of each virtual
+    /// channel come in order, but others may come before them that are not known yet.
+    #[inline]
+    pub(crate) fn is_uncertain(&self, due: Tick) -> bool {
+        self.waiting != 0 && (due == NEVER || due > self.free_at && !self.waiting.is_power_of_two())
+    }
+
     /// The first virtual channel with a packet, in cyclic order from `pointer`.
     pub(crate) fn first_waiting(&self) -> u8 {
         fitted!(first_from(self.waiting, self.pointer.into()).unwrap_or(15), u8)

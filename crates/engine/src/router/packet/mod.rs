@@ -49,9 +49,20 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
 
-/// Visits of routers where packets choose.
-type OnTorus<'a, 'f, S, V> = Visit<'a, 'f, S, Choosing<V, false>>;
-type ByRelation<'a, 'f, S, V> = Visit<'a, 'f, S, Choosing<V, true>>;
+/// Visits a router with these features, whose cells have one of these sizes.
+macro_rules! run {
+    (($Features:ty, $routers:expr, $common:expr, $number:expr, $until:expr), $($Size:ident)+) => {{
+        let Self { cells, shared, .. } = $routers;
+        match cells {
+            $(Cells::$Size(cells) => {
+                let cell = &mut cells[$number as usize];
+                Visit::<_, $Features>::new(cell, shared, $common, $number).run($until)
+            })+
+            #[allow(unreachable_patterns, reason = "some features have all sizes")]
+            _ => unreachable!("no cells of this size are made for these features"),
+        }
+    }};
+}
 
 /// The routers of a part. Routers, channels and buffers have the part's own numbers.
 pub(crate) struct PacketRouters {
@@ -322,6 +333,9 @@ impl Routers for PacketRouters {
         if injection.waiting == 0 {
             return true;
         }
+        if injection.is_uncertain(now) {
+            return false;
+        }
         let vcs = fitted!(common.context.vc_map.count(), u32);
         let vc = u32::from(injection.first_waiting());
         let of_terminal = number - terminal * common.context.parameters.injection_channels;
@@ -509,97 +523,36 @@ impl PacketRouters {
     #[inline(always)]
     fn run_with<V: Vector>(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         match self.features {
-            FeatureSet::Plain => {
-                let Self { cells, shared, .. } = self;
-                with_cells!(cells, cells => {
-                    let cell = &mut cells[number as usize];
-                    Visit::<_, Plain<V>>::new(cell, shared, common, number).run(until)
-                })
-            }
-            FeatureSet::Choosing { relates: false } => {
-                self.run_on_torus::<V>(common, number, until)
-            }
-            FeatureSet::Choosing { relates: true } => {
-                self.run_by_relation::<V>(common, number, until)
-            }
-            FeatureSet::Every { relates: false } => self.run_every::<false>(common, number, until),
-            FeatureSet::Every { relates: true } => self.run_every::<true>(common, number, until),
-        }
-    }
-
-    /// Visits a router where packets choose on a torus, on several virtual channels.
-    #[inline(always)]
-    fn run_on_torus<V: Vector>(
-        &mut self,
-        common: &mut Common<'_>,
-        number: u32,
-        until: Tick,
-    ) -> Tick {
-        let Self { cells, shared, .. } = self;
-        let place = number as usize;
-        match cells {
-            Cells::EightTwo(cells) => {
-                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::EightFour(cells) => {
-                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::SixteenTwo(cells) => {
-                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::SixteenFour(cells) => {
-                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::Any(cells) => {
-                OnTorus::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            _ => unreachable!("a torus has few ports and several virtual channels"),
-        }
-    }
-
-    /// Visits a router where packets choose by a relation, for which there are fewer sizes.
-    #[inline(always)]
-    fn run_by_relation<V: Vector>(
-        &mut self,
-        common: &mut Common<'_>,
-        number: u32,
-        until: Tick,
-    ) -> Tick {
-        let Self { cells, shared, .. } = self;
-        let place = number as usize;
-        match cells {
-            Cells::EightFour(cells) => {
-                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::SixteenFour(cells) => {
-                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::ThirtyTwoFour(cells) => {
-                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::SixtyFourFour(cells) => {
-                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            Cells::Any(cells) => {
-                ByRelation::<_, V>::new(&mut cells[place], shared, common, number).run(until)
-            }
-            _ => unreachable!("they have room for four virtual channels"),
+            FeatureSet::Plain => run!(
+                (Plain<V>, self, common, number, until),
+                Eight EightTwo EightFour Sixteen SixteenTwo SixteenFour ThirtyTwoFour SixtyFourFour Any
+            ),
+            FeatureSet::Choosing { relates: false } => run!(
+                (Choosing<V, false>, self, common, number, until),
+                EightTwo EightFour SixteenTwo SixteenFour Any
+            ),
+            FeatureSet::Choosing { relates: true } => run!(
+                (Choosing<V, true>, self, common, number, until),
+                EightFour SixteenFour ThirtyTwoFour SixtyFourFour Any
+            ),
+            FeatureSet::Every { relates } => self.run_every(relates, common, number, until),
         }
     }
 
     /// Visits a router with all features, whose cells are of any size.
     #[inline(never)]
-    fn run_every<const RELATES: bool>(
+    fn run_every(
         &mut self,
+        relates: bool,
         common: &mut Common<'_>,
         number: u32,
         until: Tick,
     ) -> Tick {
-        let Self { cells: Cells::Any(cells), shared, .. } = self else {
-            unreachable!("cells are of any size where all features are")
-        };
-        let cell = &mut cells[number as usize];
-        Visit::<_, Every<RELATES>>::new(cell, shared, common, number).run(until)
+        if relates {
+            run!((Every<true>, self, common, number, until), Any)
+        } else {
+            run!((Every<false>, self, common, number, until), Any)
+        }
     }
 
     /// Sends the first packet of a source queue through a free injection channel.

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use flitlab::engine::run_script;
+use flitlab::engine::{Parameters, run_script};
 use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
@@ -49,6 +49,17 @@ fn both_engines_come_to_the_same_deadlock_of_mixed_packet_sizes() {
         "this seed is another scenario"
     );
     agree(MIXED_SIZES, &scenario);
+}
+
+/// Packets on several virtual channels wait at one injection channel for credits, some of which are
+/// not known when the terminal goes ahead of its router: a later one must not go first.
+#[test]
+fn no_packet_goes_ahead_of_one_on_another_virtual_channel_that_may_come_first() {
+    const SEED: u64 = 950_699;
+    let scenario = packet_scenario(SEED);
+    let Parameters { injection_channels, injection_buffer, .. } = scenario.parameters;
+    assert_eq!((injection_channels, injection_buffer), (1, 5), "this seed is another scenario");
+    agree(SEED, &scenario);
 }
 
 #[test]

@@ -316,17 +316,26 @@ mod tests {
     /// Compares with a plain list, for few and for many credits under way.
     #[test]
     fn credits_arrive_in_the_order_of_their_times() {
-        for ahead in [30, 300, 3_000] {
+        for (ahead, in_order) in
+            [30, 300, 3_000].into_iter().flat_map(|ahead| [(ahead, false), (ahead, true)])
+        {
             let mut random = ChaCha8Rng::seed_from_u64(u64::from(ahead));
             let mut credits = Credits::new(vec![0, 0]);
             let mut list: Vec<Credit> = Vec::new();
             let (mut room, mut awaited) = (0, false);
             for now in (0..20_000).step_by(7) {
-                let time = now + random.random_range(1..ahead);
+                let latest = list.last().filter(|_| in_order).map_or(0, |last| last.time);
+                let time = latest.max(now + random.random_range(1..ahead));
                 let credit = Credit { time, flits: random.random_range(1..4) };
                 let overtakes = list.iter().any(|other| other.time > time);
                 let looks = std::mem::take(&mut awaited) || overtakes;
-                assert_eq!(credits.send(1, credit, now - now % 3), looks);
+                let settled = now - now % 3;
+                let told = if in_order {
+                    credits.append(1, credit, settled)
+                } else {
+                    credits.send(1, credit, settled)
+                };
+                assert_eq!(told, looks);
                 list.push(credit);
                 list.sort_by_key(|credit| credit.time);
                 let on_their_way: u16 = list.iter().map(|credit| credit.flits).sum();

@@ -293,9 +293,7 @@ impl<S: Shape> Cell<S> {
             next_output: 0,
         }
     }
-}
 
-impl<S: Shape> Cell<S> {
     /// Sets what never changes of an output.
     pub(crate) fn set_output(&mut self, output: usize, port: &Output, far: u32) {
         let flag = |flag: u8, has: bool| if has { flag } else { 0 };

@@ -117,7 +117,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         }
         let (mut room, mut collect_at) = (0, NEVER);
         if self.has(output, NEEDS_ROOM) {
-            let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
+            let place = self.cell.room[S::port(output)] + u32::from(vc);
             room = u32::from(self.credits.room[place as usize]);
             collect_at = self.credits.first_time(place);
         }

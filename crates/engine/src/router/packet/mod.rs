@@ -99,7 +99,7 @@ pub(crate) struct SharedState {
     pub outgoing: Vec<PacketMessages>,
 }
 
-/// An input port of a router in another part.
+/// The input port at the far end of an output: its part, and its router's number there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FarEnd {
     pub part: u32,

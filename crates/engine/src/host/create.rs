@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Hosts;
-use super::source::{self, Adapter};
+use super::source::{self, Adapter, SourceQueue};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick};
 use crate::packet::message::{Note, Packing, Queued, Role};
@@ -201,7 +201,7 @@ impl Hosts {
             return;
         }
         self.sources.queues[queue].head = message;
-        self.next_packet(common, queue, bytes_left);
+        self.next_packet(common, queue, now, bytes_left);
         let injection = &mut self.sources.injections[injection as usize];
         injection.waiting |= 1 << vc;
         if !self.sources.paused {
@@ -210,12 +210,19 @@ impl Hosts {
         }
     }
 
-    /// Notes the size of the packet that a source queue sends next. `bytes_left` is the rest of its
-    /// message.
+    /// Notes the packet that a source queue sends next: of a message that was `created` then and of
+    /// which `bytes_left` are left.
     #[inline]
-    pub(super) fn next_packet(&mut self, common: &Common<'_>, queue: usize, bytes_left: u64) {
+    pub(super) fn next_packet(
+        &mut self,
+        common: &Common<'_>,
+        queue: usize,
+        created: Picoseconds,
+        bytes_left: u64,
+    ) {
         let packing = self.sources.packing(bytes_left, &common.context.parameters);
         let queue = &mut self.sources.queues[queue];
+        queue.created = created;
         (queue.payload, queue.flits) = (packing.payload, packing.packet_flits);
     }
 
@@ -250,7 +257,7 @@ impl Hosts {
                 let mut at = self.sources.queues[queue].head;
                 let mut kept = Vec::new();
                 while let Some(&message) = self.sources.queued.get(at) {
-                    let Queued { next, destination, bytes_left, note, class, .. } = message;
+                    let Queued { created, next, destination, bytes_left, note, class } = message;
                     if unreachable(destination) {
                         let flits = common.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
@@ -261,24 +268,24 @@ impl Hosts {
                             self.sources.notes.remove(note);
                         }
                     } else {
-                        kept.push((at, bytes_left));
+                        kept.push((at, created, bytes_left));
                     }
                     at = next;
                 }
                 for pair in kept.windows(2) {
                     self.sources.queued.at(pair[0].0).next = pair[1].0;
                 }
-                let (mut head, mut tail) = (NONE, NONE);
-                if let (Some(&(first, bytes_left)), Some(&(last, _))) = (kept.first(), kept.last())
+                if let (Some(&(head, created, bytes_left)), Some(&(tail, ..))) =
+                    (kept.first(), kept.last())
                 {
-                    (head, tail) = (first, last);
-                    self.sources.queued.at(last).next = NONE;
-                    self.next_packet(common, queue, bytes_left);
+                    self.sources.queued.at(tail).next = NONE;
+                    self.next_packet(common, queue, created, bytes_left);
+                    let queue = &mut self.sources.queues[queue];
+                    (queue.head, queue.tail) = (head, tail);
                 } else {
                     self.sources.injections[injection as usize].waiting &= !(1 << vc);
+                    self.sources.queues[queue] = SourceQueue::EMPTY;
                 }
-                let queue = &mut self.sources.queues[queue];
-                (queue.head, queue.tail) = (head, tail);
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Packets that a source makes of its messages.
 
+use std::ops::Range;
+
 use super::Hosts;
 use super::source::{Adapter, SourceQueue, note};
 use crate::common::Common;
@@ -9,7 +11,6 @@ use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use crate::packet::message::{Arrival, Note, Queued, Role};
 use crate::packet::{Origin, Packet};
 use crate::router::packet::collective::COLLECTIVE;
-use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
@@ -86,15 +87,17 @@ impl Hosts {
             bytes.saturating_sub(common.context.parameters.maximum_payload.0.max(1));
         let Queued { created, bytes_left, destination, next, note, class } = *message;
         let is_last = bytes_left == 0;
-        let mut left = Some(bytes_left);
-        if is_last {
+        if !is_last {
+            self.next_packet(common, place, created, bytes_left);
+        } else {
             queue.head = next;
             self.sources.queued.remove(slot);
-            left = self.sources.queued.get(next).map(|message| message.bytes_left);
-        }
-        match left {
-            Some(bytes_left) => self.next_packet(common, place, bytes_left),
-            None => self.sources.injections[number as usize].waiting &= !(1 << vc),
+            if let Some(&Queued { created, bytes_left, .. }) = self.sources.queued.get(next) {
+                self.next_packet(common, place, created, bytes_left);
+            } else {
+                *queue = SourceQueue::EMPTY;
+                self.sources.injections[number as usize].waiting &= !(1 << vc);
+            }
         }
         let tells_host = self.needs.of(class).receipts;
         if is_last
@@ -109,7 +112,7 @@ impl Hosts {
             (arrival, role, tag) = self.announced(common, message, (!is_last).then_some(slot));
         }
         self.sources.adapters[terminal as usize].queue.flits -= u64::from(flits);
-        self.break_backlog(common, (number, terminal, vc), now);
+        self.break_backlog(common, place, terminal, now);
         let of_packet =
             PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
         let slot = self.make_packet(common, (number, terminal, vc), of_packet, now);
@@ -176,28 +179,18 @@ impl Hosts {
 
     /// If all that is left in a terminal's source queues was created ahead: the backlog begins anew.
     #[inline]
-    fn break_backlog(
-        &mut self,
-        common: &Common<'_>,
-        (number, terminal, vc): (u32, u32, u8),
-        now: Tick,
-    ) {
+    fn break_backlog(&mut self, common: &Common<'_>, queue: usize, terminal: u32, now: Tick) {
         if !self.go_ahead || self.sources.adapters[terminal as usize].queue.flits == 0 {
             return;
         }
-        let vcs = fitted!(common.context.vc_map.count(), u32);
         let time = common.time(now);
-        if self.sources.created_of_next(number, vc.into(), vcs) <= time {
+        if self.sources.queues[queue].created <= time {
             return;
         }
-        let mut first = NO_TIME;
-        for injection in self.injections_of(common, terminal) {
-            let waiting = self.sources.injections[injection as usize].waiting;
-            for vc in bits(waiting) {
-                let created = self.sources.created_of_next(injection, fitted!(vc, u32), vcs);
-                first = first.min(created);
-            }
-        }
+        let vcs = common.context.vc_map.count();
+        let Range { start, end } = self.injections_of(common, terminal);
+        let queues = &self.sources.queues[start as usize * vcs..end as usize * vcs];
+        let first = queues.iter().fold(NO_TIME, |first, queue| first.min(queue.created));
         if first > time {
             self.sources.adapters[terminal as usize].queue.since = first;
         }

@@ -9,7 +9,6 @@ use crate::arbitration::first_from;
 use crate::by_class::ByClass;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
-use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::SourceChoices;
 use crate::packet::message::{Note, Packing, Queued, Role, RoomWaits, Slots};
@@ -21,15 +20,18 @@ use flitlab_model::Parameters;
 /// The first and the last message of a source queue.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct SourceQueue {
+    /// Time at which the first message was created; [`NO_TIME`] if there is none.
+    pub created: Picoseconds,
     pub(super) head: u32,
     pub(super) tail: u32,
     /// Payload in bytes, and flits, of the packet that is next.
     pub(super) payload: u32,
-    pub(super) flits: u16,
+    pub flits: u16,
 }
 
 impl SourceQueue {
-    const EMPTY: Self = Self { head: NONE, tail: NONE, payload: 0, flits: 0 };
+    pub(super) const EMPTY: Self =
+        Self { created: NO_TIME, head: NONE, tail: NONE, payload: 0, flits: 0 };
 }
 
 /// An injection channel, seen from its terminal.
@@ -40,6 +42,11 @@ pub(crate) struct Injection {
     /// Time at which it is served next; [`NEVER`] if nothing waits, or if the time is not known
     /// that it waits for.
     pub due: Tick,
+    /// Its number in the whole network, and the place of its credits.
+    pub name: u32,
+    pub room: u32,
+    /// Its router's input port, by the router's own number.
+    pub port: u16,
     /// The virtual channels whose source queues are not empty, a bit each.
     pub waiting: u16,
     /// The virtual channel at which the round robin over source queues starts.
@@ -69,9 +76,6 @@ pub(crate) struct Adapter {
     /// The first event in the list of its host.
     pub host_events: u32,
     pub router: u32,
-    /// The input port of its first injection channel, and the place of that channel's credits.
-    pub input: u32,
-    pub room: u32,
     /// Its number in the whole network.
     pub name: u32,
     /// The injection channel of the next message.
@@ -118,7 +122,7 @@ pub(crate) struct Sources {
     /// By injection channel: waits for room, if the workload asks for them; else empty.
     pub waits: Vec<RoomWaits>,
     /// By injection channel, then virtual channel.
-    pub(super) queues: Vec<SourceQueue>,
+    pub queues: Vec<SourceQueue>,
     pub(super) queued: Slots<Queued>,
     pub notes: Slots<Note>,
     /// The packing that was computed last: most messages of a load have one size.
@@ -141,34 +145,44 @@ impl Sources {
     ) -> Self {
         let names = context.terminals_of_part(part);
         let channels = context.parameters.injection_channels;
-        let injections = names.len() * channels as usize;
         let mut adapters = Vec::with_capacity(names.len());
+        let mut injections = Vec::with_capacity(names.len() * channels as usize);
         for (number, router) in (0..).zip(&ports.routers) {
             for own in 0..u32::from(router.terminals) {
-                let network = router.first_input + u32::from(router.transit);
-                let &port::Input { upstream: room, timing, .. } =
-                    ports.input(network + own * channels);
+                let name = names[adapters.len()];
+                let mut timing = 0;
+                for of_terminal in 0..channels {
+                    let port = u32::from(router.transit) + own * channels + of_terminal;
+                    let input = ports.input(router.first_input + port);
+                    timing = input.timing;
+                    injections.push(Injection {
+                        free_at: 0,
+                        due: NEVER,
+                        name: context.network.first_injection() + name * channels + of_terminal,
+                        room: input.upstream,
+                        port: fitted!(port, u16),
+                        waiting: 0,
+                        pointer: 0,
+                    });
+                }
                 adapters.push(Adapter {
                     create_at: NO_TIME,
                     queue: Backlog::default(),
                     sequence: 0,
                     host_events: NONE,
                     router: number,
-                    input: network + own * channels,
-                    room,
-                    name: names[adapters.len()],
+                    name,
                     next_channel: 0,
                     timing,
                 });
             }
         }
-        let injection = Injection { free_at: 0, due: NEVER, waiting: 0, pointer: 0 };
         Self {
             due: vec![NEVER; adapters.len()],
             adapters,
-            injections: vec![injection; injections],
-            waits: vec![RoomWaits::NONE; if wants_waits { injections } else { 0 }],
-            queues: vec![SourceQueue::EMPTY; injections * context.vc_map.count()],
+            waits: vec![RoomWaits::NONE; if wants_waits { injections.len() } else { 0 }],
+            queues: vec![SourceQueue::EMPTY; injections.len() * context.vc_map.count()],
+            injections,
             queued: Slots::new(),
             notes: Slots::new(),
             packing: Packing::new(0, &context.parameters),
@@ -204,17 +218,6 @@ impl Sources {
             self.packing = Packing::new(bytes, parameters);
         }
         self.packing
-    }
-
-    /// Flits of the packet that a source queue of an injection channel sends next.
-    pub(crate) fn flits_of_next(&self, injection: u32, queue: u32, vcs: u32) -> u16 {
-        self.queues[(injection * vcs + queue) as usize].flits
-    }
-
-    /// Time at which the message at the head of a source queue was created.
-    pub(crate) fn created_of_next(&self, injection: u32, queue: u32, vcs: u32) -> Picoseconds {
-        let head = self.queues[(injection * vcs + queue) as usize].head;
-        self.queued.get(head).map_or(NO_TIME, |message| message.created)
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {

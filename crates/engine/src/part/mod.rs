@@ -103,8 +103,8 @@ impl<'f, R: Routers> Part<'f, R> {
         if due <= now {
             for injection in hosts.injections_of(common, terminal) {
                 if hosts.sources.injections[injection as usize].due <= now {
-                    let due = routers.inject(common, hosts, injection, terminal, now);
-                    hosts.sources.injections[injection as usize].due = due;
+                    let due = routers.inject(common, hosts, (injection, terminal), now, false);
+                    hosts.sources.injections[injection as usize].due = due.unwrap_or(NEVER);
                 }
             }
             due = hosts.injections_due(common, terminal);
@@ -151,11 +151,9 @@ impl<'f, R: Routers> Part<'f, R> {
                 if hosts.sources.injections[injection as usize].due > inject {
                     continue;
                 }
-                sends = routers.has_room(common, hosts, (injection, terminal), inject);
-                if !sends {
-                    break;
-                }
-                let due = routers.inject(common, hosts, injection, terminal, inject);
+                let due = routers.inject(common, hosts, (injection, terminal), inject, true);
+                sends = due.is_some();
+                let Some(due) = due else { break };
                 hosts.sources.injections[injection as usize].due = due;
             }
             inject = due(hosts, common, sends);

@@ -31,17 +31,18 @@ impl<R: Routers> AllParts<'_, '_, R> {
         let hosts = &self.part(part).hosts;
         let own = self.context.in_part(packet.source, part);
         let adapter = &hosts.sources.adapters[own as usize];
-        let input = adapter.input + u32::from(packet.channel);
         let channels = self.context.parameters.injection_channels;
         let number = own * channels + u32::from(packet.channel);
+        let ports = self.routers(part).ports();
+        let port = hosts.sources.injections[number as usize].port;
+        let input = ports.routers[adapter.router as usize].first_input + u32::from(port);
         if adapter.is_to_send(packet.sequence) {
             let waits = hosts.sources.waits.get(number as usize)?;
             if !waits.is_on() {
                 return None;
             }
             let vc = hosts.sources.injections[number as usize].first_waiting();
-            let shift = self.routers(part).ports().shift;
-            return Some(self.end_of_chain((part, (input << shift) + u32::from(vc))));
+            return Some(self.end_of_chain((part, (input << ports.shift) + u32::from(vc))));
         }
         Some(self.end_of_chain(self.input_vc_of(packet, part, input)?))
     }

@@ -74,21 +74,17 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// that cannot wait. Returns a lower bound of the time of the next event there.
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick;
 
-    /// Serves an injection channel of a terminal. Returns the time at which it is served next.
+    /// Serves an injection channel of a terminal. Returns the time at which it is served next;
+    /// `None` if its terminal is `ahead` of the router, and it is not certain which packet goes
+    /// first.
     fn inject(
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
-        injection: u32,
-        terminal: u32,
+        channel: (u32, u32),
         now: Tick,
-    ) -> Tick;
-
-    /// Whether the packet that an injection channel sends next has room, by the credits that are
-    /// known.
-    fn has_room(&mut self, _: &Common<'_>, _: &Hosts, _injection: (u32, u32), _now: Tick) -> bool {
-        false
-    }
+        ahead: bool,
+    ) -> Option<Tick>;
 
     /// Sends a message of one packet past its source queue, if the injection channel is free, its
     /// queues are empty and there is room by the credits that are known. Returns whether it did.

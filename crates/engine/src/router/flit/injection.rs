@@ -6,6 +6,7 @@ use super::{FlitRouters, first_from};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::Hosts;
+use crate::host::source::Injection;
 use crate::next_hop::Routing;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -57,9 +58,7 @@ impl FlitRouters {
             return injection.free_at;
         }
         let vcs = self.rules.vcs;
-        let channels = common.context.parameters.injection_channels;
-        let of_terminal = number - terminal * channels;
-        let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
+        let room = injection.room;
         let first = number as usize * vcs as usize;
         let begun = self.state.begun[number as usize];
         let mut due = NEVER;
@@ -74,7 +73,7 @@ impl FlitRouters {
             let SourceVc { vc: held, next, .. } = self.state.sources[place];
             let (mut allowed, mut need) = (1 << held, 1);
             if is_new {
-                let flits = hosts.sources.flits_of_next(number, queue, vcs);
+                let flits = hosts.sources.queues[place].flits;
                 (allowed, need) = self.injected_into(common, fitted!(queue, u8), flits);
             }
             let mut open = 0;
@@ -126,13 +125,12 @@ impl FlitRouters {
         let vcs = self.rules.vcs;
         let place = (number * vcs + queue) as usize;
         let SourceVc { vc, source, sequence, departs, mut left, .. } = self.state.sources[place];
-        let channels = common.context.parameters.injection_channels;
-        let of_terminal = number - terminal * channels;
         let adapter = hosts.sources.adapters[terminal as usize];
-        let room = (adapter.room + of_terminal * vcs) as usize + usize::from(vc);
-        let input_vc = ((adapter.input + of_terminal) << self.rules.shift) + u32::from(vc);
+        let Injection { name: channel, room, port, .. } = hosts.sources.injections[number as usize];
+        let room = room as usize + usize::from(vc);
+        let input = self.ports.routers[adapter.router as usize].first_input + u32::from(port);
+        let input_vc = (input << self.rules.shift) + u32::from(vc);
         let timing = *common.context.timing(adapter.timing);
-        let channel = common.context.channel_of_injection(common.schedule.part, number);
         let in_part = fitted!(self.ports.outputs, u32) + number;
         let mut arrivals = std::mem::take(&mut self.scratch.arrivals);
         let mut at = now;

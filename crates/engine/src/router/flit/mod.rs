@@ -330,11 +330,11 @@ impl Routers for FlitRouters {
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
-        injection: u32,
-        terminal: u32,
+        channel: (u32, u32),
         now: Tick,
-    ) -> Tick {
-        self.inject_some(common, hosts, (injection, terminal), now)
+        _ahead: bool,
+    ) -> Option<Tick> {
+        Some(self.inject_some(common, hosts, channel, now))
     }
 
     fn has_begun(&self, injection: u32) -> bool {

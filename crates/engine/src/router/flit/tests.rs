@@ -48,7 +48,7 @@ fn an_injection_waits_for_room_until_credits_have_crossed_its_cable() {
     let start = hosts.sources.due[0];
     hosts.run_due(common, 0, start);
     let mut inject = |common: &mut Common<'_>, routers: &mut FlitRouters, now| {
-        let due = routers.inject(common, hosts, 0, 0, now);
+        let due = routers.inject(common, hosts, (0, 0), now, false).unwrap();
         hosts.sources.injections[0].due = due;
         (due, hosts.sources.injections[0].waiting != 0)
     };

@@ -9,8 +9,10 @@ pub(crate) mod choices;
 pub(crate) mod collective;
 pub(crate) mod credits;
 pub(crate) mod features;
+mod injection;
 pub(crate) mod inlets;
 pub(crate) mod link;
+mod prefetch;
 pub(crate) mod stalls;
 pub(crate) mod vector;
 pub(crate) mod visit;
@@ -24,13 +26,12 @@ use serde::Serialize;
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
-use crate::host::source::{Adapter, Injection};
-use crate::host::{Hosts, NewPacket, PacketOfMessage};
+use crate::host::Hosts;
 use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::demands;
-use crate::packet::message::{Packing, Queued, Role};
-use crate::packet::{Packet, PacketCrossing, chain};
+use crate::packet::message::Queued;
+use crate::packet::{PacketCrossing, chain};
 use crate::router::packet::cell::{Cells, Size, with_cells};
 use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::collective::units::ReductionUnits;
@@ -42,9 +43,8 @@ use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::vector::Avx2;
 use crate::router::packet::vector::{Portable, Vector, has_avx2};
 use crate::router::{Fail, Routers};
-use crate::set::{bits, members};
-use flitlab_base::narrow::{fitted, narrow};
-use flitlab_base::prefetch::{Stage, prefetch};
+use flitlab_base::narrow::narrow;
+use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
@@ -273,75 +273,16 @@ impl Routers for PacketRouters {
         self.run_portably(common, number, until)
     }
 
-    /// Sends the first packet that has room through an injection channel, if that is free.
     #[inline]
     fn inject(
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
-        number: u32,
-        terminal: u32,
+        channel: (u32, u32),
         now: Tick,
-    ) -> Tick {
-        let vcs = fitted!(common.context.vc_map.count(), u32);
-        let injection = hosts.sources.injections[number as usize];
-        if hosts.sources.paused || injection.waiting == 0 {
-            return NEVER;
-        }
-        if injection.free_at > now {
-            return injection.free_at;
-        }
-        let of_terminal = number - terminal * common.context.parameters.injection_channels;
-        let room = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs;
-        let mut due = NEVER;
-        let from_pointer = u16::MAX << injection.pointer;
-        for waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
-            for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
-                let flits = hosts.sources.flits_of_next(number, vc, vcs);
-                if hosts.go_ahead {
-                    let created = hosts.sources.created_of_next(number, vc, vcs);
-                    let created = common.schedule.tick(created);
-                    if created > now {
-                        due = due.min(created);
-                        continue;
-                    }
-                }
-                let place = room + vc;
-                if !self.shared.credits.have_room(place, flits, now) {
-                    due = due.min(self.shared.credits.foresee(place, flits));
-                    continue;
-                }
-                self.shared.credits.room[place as usize] -= flits;
-                hosts.end_wait(common, number, now);
-                self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
-                let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
-                return if waiting == 0 { NEVER } else { free_at };
-            }
-        }
-        hosts.begin_wait(common, number, now);
-        due
-    }
-
-    fn has_room(
-        &mut self,
-        common: &Common<'_>,
-        hosts: &Hosts,
-        (number, terminal): (u32, u32),
-        now: Tick,
-    ) -> bool {
-        let injection = hosts.sources.injections[number as usize];
-        if injection.waiting == 0 {
-            return true;
-        }
-        if injection.is_uncertain(now) {
-            return false;
-        }
-        let vcs = fitted!(common.context.vc_map.count(), u32);
-        let vc = u32::from(injection.first_waiting());
-        let of_terminal = number - terminal * common.context.parameters.injection_channels;
-        let place = hosts.sources.adapters[terminal as usize].room + of_terminal * vcs + vc;
-        let flits = hosts.sources.flits_of_next(number, vc, vcs);
-        self.shared.credits.have_room(place, flits, now)
+        ahead: bool,
+    ) -> Option<Tick> {
+        self.inject_first(common, hosts, channel, now, ahead)
     }
 
     #[inline(always)]
@@ -349,35 +290,11 @@ impl Routers for PacketRouters {
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
-        (terminal, channel): (u32, u8),
+        channel: (u32, u8),
         message: &Queued,
         now: Tick,
     ) -> bool {
-        let context = &*common.context;
-        let number = terminal * context.parameters.injection_channels + u32::from(channel);
-        let &Queued { created, bytes_left, destination, note, class, .. } = message;
-        let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
-        let is_one = bytes_left <= context.parameters.maximum_payload.0 && note == NONE;
-        if !is_one || waiting != 0 || free_at > now {
-            return false;
-        }
-        let adapter = &hosts.sources.adapters[terminal as usize];
-        let ends = (adapter.name, destination);
-        let vc = common.routing.source_vc(context, (class, Role::Data), ends);
-        let vcs = fitted!(context.vc_map.count(), u32);
-        let place = adapter.room + u32::from(channel) * vcs + u32::from(vc);
-        let Packing { payload, packet_flits: flits, .. } =
-            hosts.sources.packing(bytes_left, &context.parameters);
-        if !self.shared.credits.have_room(place, flits, now) {
-            return false;
-        }
-        self.shared.credits.room[place as usize] -= flits;
-        common.counters.flits_created += u64::from(flits);
-        let (arrival, tag) = (NONE, 0);
-        let packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
-        let slot = hosts.make_packet(common, (number, terminal, vc), packet, now);
-        self.start_packet(common, hosts, (number, terminal, vc), slot, now);
-        true
+        self.pass_queue(common, hosts, channel, message, now)
     }
 
     fn deliver(&mut self, common: &mut Common<'_>) {
@@ -555,64 +472,6 @@ impl PacketRouters {
         }
     }
 
-    /// Sends the first packet of a source queue through a free injection channel.
-    #[inline]
-    fn send_packet(
-        &mut self,
-        common: &mut Common<'_>,
-        hosts: &mut Hosts,
-        (number, terminal): (u32, u32),
-        vc: u8,
-        now: Tick,
-    ) {
-        let NewPacket { slot, departs } = hosts.next_packet_of(common, number, terminal, vc, now);
-        let free_at = self.start_packet(common, hosts, (number, terminal, vc), slot, now);
-        if let Some(tag) = departs {
-            hosts.message_sent(common, terminal, tag, common.time(free_at));
-        }
-    }
-
-    /// Starts a new packet on an injection channel. Returns the time at which the channel is free
-    /// again.
-    #[inline(always)]
-    fn start_packet(
-        &mut self,
-        common: &mut Common<'_>,
-        hosts: &mut Hosts,
-        (number, terminal, vc): (u32, u32, u8),
-        slot: u32,
-        now: Tick,
-    ) -> Tick {
-        let packet = &mut common.packets.packets[slot as usize];
-        let Packet { source, sequence, flits, .. } = *packet;
-        let &Adapter { router, input: first_input, timing, .. } =
-            &hosts.sources.adapters[terminal as usize];
-        // All flits are there from the start.
-        let timing = common.context.timing(timing);
-        let last = common.context.send(packet, timing, now);
-        let channels = common.context.parameters.injection_channels;
-        let of_terminal = number - terminal * channels;
-        let time = common.time(now);
-
-        let context = &*common.context;
-        let channel = context.network.first_injection() + source * channels + of_terminal;
-        debug_assert_eq!(channel, context.channel_of_injection(common.schedule.part, number));
-        common.digest.add(time, channel, source, sequence);
-        common.counters.grants += 1;
-        let in_part = fitted!(self.shared.ports.outputs, u32) + number;
-        common.statistics.sent(in_part, vc, flits);
-        let injection = &mut hosts.sources.injections[number as usize];
-        let is_last = usize::from(vc) + 1 == context.vc_map.count();
-        injection.pointer = if is_last { 0 } else { vc + 1 };
-        let free_at = last + timing.flit;
-        injection.free_at = free_at;
-        let ports = &self.shared.ports;
-        let input = first_input + of_terminal - ports.routers[router as usize].first_input;
-        let buffer = (input << ports.shift) + u32::from(vc);
-        self.join(common, router, buffer, slot);
-        free_at
-    }
-
     /// Puts a packet into a buffer of a router of this part.
     #[inline(always)]
     fn join(&mut self, common: &mut Common<'_>, router: u32, buffer: u32, slot: u32) {
@@ -699,30 +558,5 @@ impl PacketRouters {
         let first_output = self.shared.ports.routers[router as usize].first_output;
         self.shared.links.take_in(first_output, notice);
         common.schedule.active.lower(router, notice.time);
-    }
-
-    /// Prefetches a router's cell, and what has come to it.
-    #[inline(never)]
-    fn prefetch_cell(&self, number: u32) {
-        let SharedState { inlets, ports, .. } = &self.shared;
-        with_cells!(&self.cells, cells => prefetch(&cells[number as usize]));
-        prefetch(&ports.routers[number as usize]);
-        prefetch(&inlets.arrived[number as usize * inlets.words]);
-        prefetch(&inlets.inlets[inlets.buffer(number, 0) as usize]);
-    }
-
-    /// Prefetches the packets that have come to empty buffers, the first credits and statistics.
-    #[inline(never)]
-    fn prefetch_arrivals(&self, common: &Common<'_>, number: u32) {
-        let SharedState { inlets, ports, credits, .. } = &self.shared;
-        let output = ports.routers[number as usize].first_output as usize;
-        prefetch(&common.statistics.flits[output * common.context.vc_map.count()]);
-        let room = with_cells!(&self.cells, cells => cells[number as usize].room[0]);
-        credits.room.get(room as usize).into_iter().for_each(prefetch);
-        let arrived = &inlets.arrived[number as usize * inlets.words..][..inlets.words];
-        for buffer in members(arrived) {
-            let inlet = inlets.inlets[inlets.buffer(number, fitted!(buffer, u32)) as usize];
-            prefetch(&common.packets.packets[inlet.first as usize]);
-        }
     }
 }

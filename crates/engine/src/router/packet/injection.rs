@@ -1,0 +1,152 @@
+//! Packets that their terminals send: from the source queues of an injection channel, or past them.
+
+use crate::common::Common;
+use crate::frame::tick::{NEVER, Tick};
+use crate::host::source::{Adapter, Injection, SourceQueue};
+use crate::host::{Hosts, NewPacket, PacketOfMessage};
+use crate::packet::Packet;
+use crate::packet::message::{Packing, Queued, Role};
+use crate::router::packet::PacketRouters;
+use crate::set::bits;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+
+impl PacketRouters {
+    /// Sends the first packet that has room through an injection channel, if that is free. Returns
+    /// the time at which the channel is served next; `None` if it is served `ahead` of its router,
+    /// which might free room for another packet first.
+    #[inline]
+    pub(super) fn inject_first(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal): (u32, u32),
+        now: Tick,
+        ahead: bool,
+    ) -> Option<Tick> {
+        let vcs = fitted!(common.context.vc_map.count(), u32);
+        let injection = hosts.sources.injections[number as usize];
+        if hosts.sources.paused || injection.waiting == 0 {
+            return Some(NEVER);
+        }
+        if ahead && injection.is_uncertain(now) {
+            return None;
+        }
+        if injection.free_at > now {
+            return Some(injection.free_at);
+        }
+        let time = common.time(now);
+        let mut due = NEVER;
+        let from_pointer = u16::MAX << injection.pointer;
+        for waiting in [injection.waiting & from_pointer, injection.waiting & !from_pointer] {
+            for vc in bits(waiting).map(|vc| fitted!(vc, u32)) {
+                let SourceQueue { created, flits, .. } =
+                    hosts.sources.queues[(number * vcs + vc) as usize];
+                // The message may have been created ahead.
+                if created > time {
+                    due = due.min(common.schedule.tick(created));
+                    continue;
+                }
+                let place = injection.room + vc;
+                if !self.shared.credits.have_room(place, flits, now) {
+                    if ahead {
+                        return None;
+                    }
+                    due = due.min(self.shared.credits.foresee(place, flits));
+                    continue;
+                }
+                self.shared.credits.room[place as usize] -= flits;
+                hosts.end_wait(common, number, now);
+                self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
+                let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
+                return Some(if waiting == 0 { NEVER } else { free_at });
+            }
+        }
+        hosts.begin_wait(common, number, now);
+        Some(due)
+    }
+
+    /// Sends a message of one packet past its source queue, as
+    /// [`send_at_once`](crate::router::Routers::send_at_once) does.
+    #[inline(always)]
+    pub(super) fn pass_queue(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (terminal, channel): (u32, u8),
+        message: &Queued,
+        now: Tick,
+    ) -> bool {
+        let context = &*common.context;
+        let number = terminal * context.parameters.injection_channels + u32::from(channel);
+        let &Queued { created, bytes_left, destination, note, class, .. } = message;
+        let Injection { waiting, free_at, room, .. } = hosts.sources.injections[number as usize];
+        let is_one = bytes_left <= context.parameters.maximum_payload.0 && note == NONE;
+        if !is_one || waiting != 0 || free_at > now {
+            return false;
+        }
+        let ends = (hosts.sources.adapters[terminal as usize].name, destination);
+        let vc = common.routing.source_vc(context, (class, Role::Data), ends);
+        let place = room + u32::from(vc);
+        let Packing { payload, packet_flits: flits, .. } =
+            hosts.sources.packing(bytes_left, &context.parameters);
+        if !self.shared.credits.have_room(place, flits, now) {
+            return false;
+        }
+        self.shared.credits.room[place as usize] -= flits;
+        common.counters.flits_created += u64::from(flits);
+        let (arrival, tag) = (NONE, 0);
+        let packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
+        let slot = hosts.make_packet(common, (number, terminal, vc), packet, now);
+        self.start_packet(common, hosts, (number, terminal, vc), slot, now);
+        true
+    }
+
+    /// Sends the first packet of a source queue through a free injection channel.
+    #[inline]
+    fn send_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal): (u32, u32),
+        vc: u8,
+        now: Tick,
+    ) {
+        let NewPacket { slot, departs } = hosts.next_packet_of(common, number, terminal, vc, now);
+        let free_at = self.start_packet(common, hosts, (number, terminal, vc), slot, now);
+        if let Some(tag) = departs {
+            hosts.message_sent(common, terminal, tag, common.time(free_at));
+        }
+    }
+
+    /// Starts a new packet on an injection channel. Returns the time at which the channel is free
+    /// again.
+    #[inline(always)]
+    fn start_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        hosts: &mut Hosts,
+        (number, terminal, vc): (u32, u32, u8),
+        slot: u32,
+        now: Tick,
+    ) -> Tick {
+        let packet = &mut common.packets.packets[slot as usize];
+        let Packet { source, sequence, flits, .. } = *packet;
+        let &Adapter { router, timing, .. } = &hosts.sources.adapters[terminal as usize];
+        // All flits are there from the start.
+        let timing = common.context.timing(timing);
+        let last = common.context.send(packet, timing, now);
+        let free_at = last + timing.flit;
+        let injection = &mut hosts.sources.injections[number as usize];
+        let is_last = usize::from(vc) + 1 == common.context.vc_map.count();
+        injection.pointer = if is_last { 0 } else { vc + 1 };
+        injection.free_at = free_at;
+        let buffer = (u32::from(injection.port) << self.shared.size.shift) + u32::from(vc);
+        common.digest.add(common.time(now), injection.name, source, sequence);
+        common.counters.grants += 1;
+        let in_part = fitted!(self.shared.ports.outputs, u32) + number;
+        common.statistics.sent(in_part, vc, flits);
+        self.join(common, router, buffer, slot);
+        free_at
+    }
+}

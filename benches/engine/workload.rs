@@ -168,6 +168,8 @@ fn run_scenario(
     let text = std::fs::read_to_string(&path).expect("the benchmark's scenario");
     let mut document = Document::parse(&path, &text);
     document.set("measure.warm_up_windows=4");
+    // The speed is that of the engine.
+    document.set("measure.order=false");
     sets.split(';').filter(|set| !set.is_empty()).for_each(|set| document.set(set));
     if let Some(window) = window {
         document.set(&format!("measure.window={window}"));

@@ -245,7 +245,9 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         );
         line("links that err", text);
     }
-    if let (Some(share), Some(buffer)) = (row.overtaken, row.reorder_buffer) {
+    if let (Some(share), Some(buffer)) = (row.overtaken, row.reorder_buffer)
+        && share > 0.0
+    {
         let kept = if buffer == 1 { "1 packet" } else { &format!("{buffer} packets") };
         let share = 100.0 * share;
         let text = format!("{share:.2}% of packets; for order a sink keeps {kept} of a pair");

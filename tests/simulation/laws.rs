@@ -122,6 +122,28 @@ fn equal_scenarios_are_equal_to_the_last_bit_and_seeds_differ() {
     assert_ne!(run("seed=1").0.digest, run("seed=2").0.digest);
 }
 
+/// Two messages to one node overtake each other where a node's messages take its injection channels
+/// in turn, though each pair has one route. On one channel each they keep their order.
+#[test]
+fn packets_of_a_pair_keep_their_order_on_one_injection_channel() {
+    for sharing in ["packet", "flit"] {
+        let overtaken = |choice: &str| {
+            let sets = [
+                "traffic.message=4 KiB".to_owned(),
+                format!("adapter.injection_choice={choice}"),
+                format!("link.sharing={sharing}"),
+            ];
+            let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+            let scenario = scenario("[4, 4]", "neighbor", 0.4, &sets).unwrap();
+            let row = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found.measured;
+            (row.overtaken.unwrap(), row.reorder_buffer.unwrap())
+        };
+        let (share, buffer) = overtaken("in-turn");
+        assert!(share > 0.02 && buffer > 1, "{sharing}: {share} {buffer}");
+        assert_eq!(overtaken("by-destination"), (0.0, 0));
+    }
+}
+
 /// Pinned, so that a change of the model, the traffic or a library under them shows.
 #[test]
 fn the_digest_of_a_known_run_stays() {

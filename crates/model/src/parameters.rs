@@ -38,6 +38,17 @@ pub enum Arbitration {
     Weighted,
 }
 
+/// The injection channel that a message of data or a request takes. A response takes that of its
+/// request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InjectionChoice {
+    /// A terminal's messages take its channels in turn.
+    InTurn,
+    /// All messages to a destination take one channel: the destination's number modulo the number of
+    /// channels.
+    ByDestination,
+}
+
 /// Parameters of routers whose links are shared flit by flit (docs/model.md, "Links shared flit by
 /// flit").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,6 +202,8 @@ pub struct Parameters {
     pub link_latency: Picoseconds,
     /// Number of channels from an adapter into its router, from 1 to 255.
     pub injection_channels: u32,
+    /// Which of them a message takes.
+    pub injection_choice: InjectionChoice,
     /// Data rate of each injection channel.
     pub injection_rate: Rate,
     /// Time from a flit's start on an injection channel until the whole flit is in the router.
@@ -240,6 +253,7 @@ impl Default for Parameters {
             link_rate: Rate(60_000_000_000),
             link_latency: Picoseconds(70_000),
             injection_channels: 2,
+            injection_choice: InjectionChoice::InTurn,
             injection_rate: Rate(64_000_000_000),
             injection_latency: Picoseconds(13_000),
             injection_buffer: 144,
@@ -297,6 +311,7 @@ impl Parameters {
             link_rate: rate,
             link_latency: Picoseconds(26_000),
             injection_channels: 1,
+            injection_choice: InjectionChoice::InTurn,
             injection_rate: rate,
             injection_latency: Picoseconds(26_000),
             injection_buffer: 132,

@@ -3,7 +3,7 @@
 //! flits and a buffer holds two of them.
 
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_engine::{Arbitration, DeliveredPacket, Log, Parameters, Switching};
+use flitlab_engine::{Arbitration, DeliveredPacket, InjectionChoice, Log, Parameters, Switching};
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_routing::{DirectionOrder, HalfRing, Routes};
 
@@ -34,6 +34,7 @@ pub fn parameters() -> Parameters {
         link_rate: rate(2),
         link_latency: Picoseconds(7),
         injection_channels: 1,
+        injection_choice: InjectionChoice::InTurn,
         injection_rate: rate(2),
         injection_latency: Picoseconds(5),
         injection_buffer: 8,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
-    Arbitration, ChannelKind, Digest, Engine, Log, PacketKind, Parameters, STALLS, Switching,
-    TrafficClass, run_script,
+    Arbitration, ChannelKind, Digest, Engine, InjectionChoice, Log, PacketKind, Parameters, STALLS,
+    Switching, TrafficClass, run_script,
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, HalfRing, Routes};
@@ -38,6 +38,7 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     };
     let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
+    let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
     scenario.with_classes_at_times(seed)
 }
 
@@ -167,6 +168,10 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (fabric.cable_classes().len() > 1, "cables of several classes"),
         (parameters.crossbar_speedup > 1, "crossbar speed-up"),
         (parameters.injection_channels > 1, "several injection channels"),
+        (
+            parameters.injection_choice == InjectionChoice::ByDestination,
+            "injection channels by destination",
+        ),
         (parameters.ejection_channels > 1, "several ejection channels"),
         (parameters.bubble, "bubble"),
         (has_dateline(routes), "dateline"),

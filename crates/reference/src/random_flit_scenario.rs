@@ -35,6 +35,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
     scenario = scenario.with_rules(seed).with_cables_at_times(seed);
     share(random, &mut scenario);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
+    let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
     scenario.with_classes_at_times(seed)
 }
 

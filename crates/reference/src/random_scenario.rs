@@ -7,7 +7,7 @@
 use super::random_relation;
 use flitlab_base::registry::Component;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_engine::{Arbitration, Parameters, Switching};
+use flitlab_engine::{Arbitration, InjectionChoice, Parameters, Switching};
 use flitlab_fabric::{Cabling, Fabric, Faults, Torus};
 use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
@@ -123,6 +123,13 @@ impl Scenario {
             }
             self.routes = Routes::DirectionOrder(order.with_seed(random.random()));
         }
+        self
+    }
+
+    /// With all messages to a destination on one injection channel.
+    #[must_use]
+    pub fn with_injection_by_destination(mut self) -> Self {
+        self.parameters.injection_choice = InjectionChoice::ByDestination;
         self
     }
 
@@ -435,6 +442,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         link_rate: link.0,
         link_latency: link.1,
         injection_channels: random.random_range(1..=3),
+        injection_choice: InjectionChoice::InTurn,
         injection_rate: injection.0,
         injection_latency: injection.1,
         injection_buffer: 0,

@@ -173,8 +173,7 @@ table! {
         /// Share of packets led off the shortest ways into another orthant.
         derouted_orthant: Option<f64> as Number, "derouted_orthant", "derouted into other orthants", Throughput, more;
         /// Share of packets that were overtaken: one of the same source and destination that was
-        /// sent later came before them. Of routings under which a packet may go another way than
-        /// the one before it.
+        /// sent later came before them. With `measure.order`.
         overtaken: Option<f64> as Number, "overtaken", "overtaken packets", Throughput, more;
         /// The most packets of a source and a destination that had come at a time before one that
         /// was sent earlier: what a sink has to keep that gives them on in order.

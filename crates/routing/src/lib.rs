@@ -184,16 +184,6 @@ impl Routes {
         }
     }
 
-    /// Whether packets of a pair may go different ways on routings of any fabric, so that one may
-    /// overtake another.
-    pub fn reorders(&self) -> bool {
-        match self {
-            Self::Relation(_) => true,
-            Self::Paths(routes) => routes.paths.has_choice(),
-            _ => false,
-        }
-    }
-
     /// Whether packets between these terminals may go different ways, chosen at random in advance.
     pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");

@@ -8,8 +8,10 @@ use super::source::{self, Adapter, SourceQueue};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick};
 use crate::packet::message::{Note, Packing, Queued, Role};
+use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+use flitlab_model::InjectionChoice;
 use flitlab_workload::traffic::{Message, MessageKind, Wake};
 
 impl Hosts {
@@ -140,11 +142,15 @@ impl Hosts {
             self.lose_message(common, class);
             return None;
         }
-        let adapter = &mut self.sources.adapters[terminal as usize];
-        let injection_channel = adapter.next_channel;
         let channels = common.context.parameters.injection_channels;
-        let is_last = u32::from(injection_channel) + 1 == channels;
-        adapter.next_channel = if is_last { 0 } else { injection_channel + 1 };
+        let injection_channel = match common.context.parameters.injection_choice {
+            InjectionChoice::InTurn => {
+                let next = &mut self.sources.adapters[terminal as usize].next_channel;
+                let is_last = u32::from(*next) + 1 == channels;
+                std::mem::replace(next, if is_last { 0 } else { *next + 1 })
+            }
+            InjectionChoice::ByDestination => fitted!(message.destination % channels, u8),
+        };
         let mut note = NONE;
         if role != Role::Data || message.tag != 0 && self.needs.of(class).receipts {
             let (started, tag) = (message.time, message.tag);

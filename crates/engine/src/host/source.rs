@@ -78,7 +78,7 @@ pub(crate) struct Adapter {
     pub router: u32,
     /// Its number in the whole network.
     pub name: u32,
-    /// The injection channel of the next message.
+    /// The injection channel of the next message, if they are taken in turn.
     pub(super) next_channel: u8,
     /// Index of its injection channels' timing in the network's.
     pub timing: u8,

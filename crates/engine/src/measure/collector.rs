@@ -182,7 +182,7 @@ pub struct Collector {
     pub latest_completion: Picoseconds,
     /// By class, if there are several workloads.
     classes: Vec<ClassTotals>,
-    /// In which order packets come, if they can overtake each other.
+    /// In which order packets come, if that is followed.
     order: Option<Box<Order>>,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
     #[serde(skip)]
@@ -209,7 +209,8 @@ impl Collector {
     /// Returns this collector, which from now on also follows the order of packets.
     #[must_use]
     pub fn following_order(self) -> Self {
-        Self { order: Some(Box::default()), ..self }
+        let sources = self.payload_by_source.len();
+        Self { order: Some(Box::new(Order::new(sources))), ..self }
     }
 
     /// Returns this collector, which from now on also keeps a log of deliveries.
@@ -285,15 +286,12 @@ impl Collector {
         self.packets.quantiles()
     }
 
-    /// Adds a packet to the log, and to those whose order is followed.
+    /// Adds a packet to the log.
     // It takes a copy: a packet of which no one has the address needs no memory.
     #[cold]
     fn follow(&mut self, packet: DeliveredPacket) {
         if let Some(log) = &mut self.log {
             log.packet(&packet);
-        }
-        if let Some(order) = &mut self.order {
-            order.add(&packet);
         }
     }
 
@@ -334,7 +332,10 @@ impl Observer for Collector {
 
     #[inline(always)]
     fn packet_delivered(&mut self, packet: &DeliveredPacket) {
-        if self.log.is_some() || self.order.is_some() {
+        if let Some(order) = &mut self.order {
+            order.add(packet);
+        }
+        if self.log.is_some() {
             self.follow(*packet);
         }
         let latency = packet.delivered - packet.created;

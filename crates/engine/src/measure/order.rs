@@ -5,7 +5,7 @@
 //! then: their number at the worst is the room that it needs for the pair (the reordering buffer
 //! density of \[rfc-5236\], section 3, at its greatest).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,28 @@ type Delivery = (Picoseconds, u32, u32, u32);
 struct Came {
     /// All whose numbers are below this one.
     all_below: u32,
-    others: BTreeSet<u32>,
+    /// The numbers and destinations of the others, in ascending order.
+    others: VecDeque<(u32, u32)>,
+}
+
+impl Came {
+    /// Adds a packet. Returns how many have come that were sent to the same destination later.
+    fn add(&mut self, number: u32, destination: u32) -> u64 {
+        // Few are later, however many came before.
+        let is_later = |&&(other, _): &&(u32, u32)| other > number;
+        let later = self.others.iter().rev().take_while(is_later);
+        let (mut all, mut of_pair) = (0, 0);
+        for &(_, other) in later {
+            all += 1;
+            of_pair += u64::from(other == destination);
+        }
+        self.others.insert(self.others.len() - all, (number, destination));
+        while self.others.front().is_some_and(|&(first, _)| first == self.all_below) {
+            self.others.pop_front();
+            self.all_below += 1;
+        }
+        of_pair
+    }
 }
 
 /// Follows the order of all packets.
@@ -47,14 +68,16 @@ pub(super) struct Order {
     /// Deliveries that have not been looked at yet.
     pending: Vec<Delivery>,
     /// By source.
-    came: BTreeMap<u32, Came>,
-    /// By source and destination: the numbers of packets that have come, those aside that nothing
-    /// sent earlier can follow.
-    pairs: BTreeMap<(u32, u32), Vec<u32>>,
+    came: Vec<Came>,
     pub(super) found: Reordering,
 }
 
 impl Order {
+    /// For so many sources.
+    pub(super) fn new(sources: usize) -> Self {
+        Self { came: vec![Came::default(); sources], ..Self::default() }
+    }
+
     pub(super) fn add(&mut self, packet: &DeliveredPacket) {
         let &DeliveredPacket { source, destination, sequence, delivered, .. } = packet;
         self.pending.push((delivered, source, sequence, destination));
@@ -70,18 +93,10 @@ impl Order {
         let mut pending = std::mem::take(&mut self.pending);
         pending.sort_unstable();
         for (_, source, sequence, destination) in pending.drain(..) {
-            let came = self.came.entry(source).or_default();
-            let pair = self.pairs.entry((source, destination)).or_default();
-            pair.retain(|&other| other >= came.all_below);
-            let later = pair.iter().filter(|&&other| other > sequence).count() as u64;
-            pair.push(sequence);
+            let later = self.came[source as usize].add(sequence, destination);
             self.found.packets += 1;
             self.found.overtaken += u64::from(later > 0);
             self.found.buffer = self.found.buffer.max(later);
-            came.others.insert(sequence);
-            while came.others.remove(&came.all_below) {
-                came.all_below += 1;
-            }
         }
         self.pending = pending;
     }
@@ -98,7 +113,7 @@ mod tests {
     use super::*;
 
     fn settled(deliveries: &[Delivery]) -> Order {
-        let mut order = Order { pending: deliveries.to_vec(), ..Order::default() };
+        let mut order = Order { pending: deliveries.to_vec(), ..Order::new(4) };
         order.settle();
         order
     }
@@ -125,7 +140,7 @@ mod tests {
             (Picoseconds(10), 0, 4, 7),
         ]);
         assert_eq!(order.found, Reordering { packets: 5, overtaken: 3, buffer: 3 });
-        assert_eq!(order.came[&0].all_below, 5);
+        assert_eq!(order.came[0].all_below, 5);
     }
 
     #[test]
@@ -133,7 +148,7 @@ mod tests {
         let mut order = settled(
             &(0..100).map(|number| (Picoseconds(number), 3, number as u32, 1)).collect::<Vec<_>>(),
         );
-        assert!(order.pairs[&(3, 1)].len() <= 2 && order.came[&3].others.is_empty());
+        assert!(order.came[3].others.is_empty());
         order.start();
         order.pending.push((Picoseconds(200), 3, 101, 1));
         order.settle();

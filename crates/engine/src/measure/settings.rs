@@ -22,6 +22,8 @@ pub struct Settings {
     /// Growth of all that is under way, as a fraction of what is offered, up to which a point may
     /// be steady.
     pub growth: f64,
+    /// Whether it is followed in which order packets come.
+    pub order: bool,
 }
 
 impl Default for Settings {
@@ -33,6 +35,7 @@ impl Default for Settings {
             maximum_windows: 60,
             precision: 0.02,
             growth: 0.01,
+            order: true,
         }
     }
 }

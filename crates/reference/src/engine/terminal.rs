@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{CompletedMessage, DeliveredPacket, Log, Parameters};
+use flitlab_engine::{CompletedMessage, DeliveredPacket, InjectionChoice, Log, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_routing::{Routes, relation::Hop};
 use flitlab_workload::traffic::{Message, MessageKind};
@@ -121,8 +121,7 @@ impl<'a> Terminals<'a> {
         entries
     }
 
-    /// The packets of what enters its queue now. A terminal's messages take its injection channels
-    /// in turn.
+    /// The packets of what enters its queue now.
     pub fn cut(&mut self, entry: Entry, routes: &Routes, now: Picoseconds) -> Vec<Packet> {
         let Entry { transfer, response_on } = entry;
         let message = self.transfers[transfer].message;
@@ -132,7 +131,11 @@ impl<'a> Terminals<'a> {
         let injection_channel = response_on.unwrap_or_else(|| {
             let created = &mut self.created[source as usize];
             *created += 1;
-            ((*created - 1) % self.parameters.injection_channels) as u8
+            let number = match self.parameters.injection_choice {
+                InjectionChoice::InTurn => *created - 1,
+                InjectionChoice::ByDestination => destination,
+            };
+            (number % self.parameters.injection_channels) as u8
         });
         let (from, to) = (self.router(source), self.router(destination));
         let route = routes.source_route(self.fabric, from, to).unwrap_or_default();

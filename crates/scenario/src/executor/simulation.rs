@@ -287,7 +287,7 @@ impl Simulation {
         log_filter: Option<&LogFilter>,
     ) -> Engine<'_, Collector> {
         let mut collector = Collector::new(self.fabric().terminals());
-        if self.routes().reorders() {
+        if self.scenario.measure.order {
             collector = collector.following_order();
         }
         if let Some(filter) = log_filter {

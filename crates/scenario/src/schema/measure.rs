@@ -1,6 +1,6 @@
 //! `[measure]`: for how long, and how precisely.
 
-use flitlab_base::document::{Auto, Number, Reader, Whole, time};
+use flitlab_base::document::{Auto, Flag, Number, Reader, Whole, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{MAX_WINDOWS, Settings};
 
@@ -29,5 +29,7 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
     let doc = "Growth of all that is under way, as a fraction of what is offered, up to which a load may be \
          called steady; each source queue is judged by itself.";
     reader.set("growth", &fraction, &mut settings.growth, doc);
+    let doc = "Whether it is counted how many packets are overtaken by one of their pair that was sent later.";
+    reader.set("order", &Flag, &mut settings.order, doc);
     settings
 }

@@ -9,7 +9,8 @@ use flitlab_base::document::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
-    Arbitration, FlitSharing, MAX_FLITS, MAX_HOP_TIME, MAX_VIRTUAL_CHANNELS, Parameters, Switching,
+    Arbitration, FlitSharing, InjectionChoice, MAX_FLITS, MAX_HOP_TIME, MAX_VIRTUAL_CHANNELS,
+    Parameters, Switching,
 };
 use flitlab_fabric::CableClass;
 
@@ -206,8 +207,20 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
 }
 
 fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
-    let doc = "Channels from a node into its router; its messages take them in turn.";
+    let doc = "Channels from a node into its router.";
     reader.set("injection_channels", &CHANNELS, &mut to.injection_channels, doc);
+    let doc = "The injection channel of a message; a response takes that of its request.";
+    let in_turn = "a node's messages take its channels in turn: then one may overtake another to the same destination.";
+    let by_destination = "all messages to a destination take the same one (its number modulo that of the channels), so \
+                          that deterministic routing keeps them in order; a node that sends to one other uses one \
+                          channel only.";
+    let kinds = [
+        ("in-turn", InjectionChoice::InTurn, in_turn),
+        ("by-destination", InjectionChoice::ByDestination, by_destination),
+    ];
+    to.injection_choice = reader
+        .one_of("injection_choice", "choice of an injection channel", doc, kinds)
+        .unwrap_or(to.injection_choice);
     let doc = "Rate of each injection channel.";
     reader.set("injection_rate", &rate(), &mut to.injection_rate, doc);
     let doc = "Time of a flit on an injection channel, its own length included.";

@@ -111,8 +111,8 @@ impl FlitRouterView<'_, '_> {
     /// it waited for.
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
-        let active_vc = self.state.active_vc_of(self.rules, number, queue);
-        let next = self.state.set_next(active_vc);
+        let place = self.state.queues[queue].active;
+        let next = self.state.set_next(place as usize);
         self.common.schedule.active.lower(number, next);
     }
 

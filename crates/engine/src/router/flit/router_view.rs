@@ -194,6 +194,12 @@ impl FlitRouterView<'_, '_> {
         &mut self.state.queues[self.first_queue + queue]
     }
 
+    /// The queue of an active virtual channel.
+    #[inline(always)]
+    pub(super) fn active_queue(&self, place: usize) -> &FlitQueue {
+        &self.state.queues[self.state.active_vcs[place] as usize]
+    }
+
     #[inline(always)]
     pub(super) fn output(&mut self, output: usize) -> &mut FlitOutput {
         &mut self.state.outputs[self.router.first_output as usize + output]

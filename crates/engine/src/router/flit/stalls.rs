@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
@@ -133,10 +132,11 @@ impl FlitRouterView<'_, '_> {
     /// Notes the flits that were granted the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
-        let FlitState { active_vcs, waits, .. } = &mut *self.state;
+        let FlitState { active_vcs, queues, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
         for &place in &waits.due {
-            let ActiveVc { queue, output_port, left, again, .. } = active_vcs[place];
+            let queue = active_vcs[place];
+            let FlitQueue { output_port, left, again, .. } = queues[queue as usize];
             // A flit that was not granted it asks again later.
             if again <= now {
                 waits.sender[output_port as usize] = if left > 0 { queue } else { NONE };
@@ -169,8 +169,9 @@ impl FlitRouterView<'_, '_> {
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
         let FlitState { active_vcs, queues, vcs, times, .. } = &*self.state;
         for place in self.active_vcs() {
-            let ActiveVc { queue, output, output_port, held, needs_room, .. } = active_vcs[place];
-            let flits = &queues[queue as usize].flits;
+            let queue = active_vcs[place];
+            let FlitQueue { flits, output, output_port, held, needs_room, .. } =
+                queues[queue as usize];
             if flits.is_empty() {
                 continue;
             }

@@ -5,7 +5,7 @@
 //! accepts one of its offers (\[islip\]). Arbitrations decide which.
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
+use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{Switch, SwitchCandidate};
 use crate::frame::tick::Tick;
@@ -46,9 +46,7 @@ impl FlitRouterView<'_, '_> {
     /// itself included.
     #[inline(always)]
     pub(super) fn sharing_ports(&self, set: u64) -> u64 {
-        let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[self.first_of(set)];
-        self.state.inputs[input_port as usize].active
-            | self.state.outputs[output_port as usize].active
+        self.state.sharing_ports(self.state.active_vcs[self.first_of(set)] as usize)
     }
 
     /// Grants the switch to flits that ask for it. Returns those that win, and of these the ones
@@ -84,13 +82,13 @@ impl FlitRouterView<'_, '_> {
             let (mut offers, mut accepted) = (0, 0);
             let mut left = open;
             while left != 0 {
-                let of_output = self.state.active_vcs[self.first_of(left)].output_port;
+                let of_output = self.active_queue(self.first_of(left)).output_port;
                 let rivals = self.state.outputs[of_output as usize].active & left;
                 left ^= rivals;
                 offers |= self.best(rivals, |one, other| self.switch(now).is_offered(one, other));
             }
             while offers != 0 {
-                let of_input = self.state.active_vcs[self.first_of(offers)].input_port;
+                let of_input = self.active_queue(self.first_of(offers)).input_port;
                 let rivals = self.state.inputs[of_input as usize].active & offers;
                 offers ^= rivals;
                 let best = self.best(rivals, |one, other| self.switch(now).is_accepted(one, other));
@@ -132,18 +130,23 @@ impl FlitRouterView<'_, '_> {
     /// The next flit of an active virtual channel, as a candidate for the switch.
     #[inline(always)]
     pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
-        let ActiveVc { input, output, of_port, out_vc, .. } = self.state.active_vcs[place];
-        let active_vc = fitted!(place, u32);
+        let queue = self.state.active_vcs[place];
+        let FlitQueue { input, output, of_port, vc, .. } = self.state.queues[queue as usize];
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
+        SwitchCandidate { queue, input, output, of_port, out_vc: vc, is_out: false }
+    }
+
+    /// The place of a candidate's active virtual channel.
+    fn place_of(&self, candidate: &SwitchCandidate) -> usize {
+        self.state.queues[candidate.queue as usize].active as usize
     }
 
     /// Handles a flit that took part in an allocation and was not granted the switch.
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
-        let active_vc = &mut self.state.active_vcs[place];
-        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
-        active_vc.again = again;
+        let queue = &mut self.state.queues[self.state.active_vcs[place] as usize];
+        let again = now + self.rules.paces[usize::from(queue.timing)].crossbar;
+        queue.again = again;
         let next = &mut self.state.request_times[place];
         *next = again.max(*next);
     }
@@ -192,14 +195,14 @@ impl FlitRouterView<'_, '_> {
                 let wins = of_input[candidate.input as usize] == number;
                 of_output[candidate.output as usize] = if wins { number } else { NONE };
                 if wins {
-                    self.emit(candidate.active_vc as usize, round == 0, now);
+                    self.emit(self.place_of(candidate), round == 0, now);
                 }
             }
             for (number, candidate) in candidates.iter_mut().enumerate() {
                 let winner = of_input[candidate.input as usize];
                 candidate.is_out = winner != NONE || of_output[candidate.output as usize] != NONE;
                 if candidate.is_out && winner != number_of(number) {
-                    self.yield_to_others(candidate.active_vc as usize, now);
+                    self.yield_to_others(self.place_of(candidate), now);
                 }
             }
             for &number in &offered {
@@ -213,7 +216,7 @@ impl FlitRouterView<'_, '_> {
             }
         }
         for candidate in &candidates {
-            self.yield_to_others(candidate.active_vc as usize, now);
+            self.yield_to_others(self.place_of(candidate), now);
         }
         (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
         (self.scratch.candidates, self.scratch.offered) = (candidates, offered);
@@ -235,7 +238,7 @@ impl FlitRouterView<'_, '_> {
     /// The router at an instant, as arbitrations see it.
     #[inline(always)]
     fn switch(&self, now: Tick) -> Switch<'_> {
-        let FlitState { inputs, outputs, priorities, active_vcs, queues, .. } = &*self.state;
+        let FlitState { inputs, outputs, priorities, queues, .. } = &*self.state;
         Switch {
             arbitration: self.rules.arbitration,
             sharing: &self.rules.sharing,
@@ -248,7 +251,6 @@ impl FlitRouterView<'_, '_> {
             inputs,
             outputs,
             priorities,
-            active_vcs,
             queues,
         }
     }

@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
+use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::switch_traversal::leaves;
-use super::{FlitRules, FlitState};
+use super::time_rings::Times;
+use super::{FlitInput, FlitOutput, FlitRules, FlitState};
 use crate::frame::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
@@ -62,26 +64,30 @@ impl FlitState {
     /// Computes the time of an active virtual channel's next switch request, and returns it.
     #[inline(always)]
     pub(super) fn set_next(&mut self, place: usize) -> Tick {
-        let next = self.next_request(self.active_vcs[place] as usize);
+        let Self { queues, vcs, inputs, outputs, times, .. } = self;
+        let queue = &queues[self.active_vcs[place] as usize];
+        let ports = (&inputs[queue.input_port as usize], &outputs[queue.output_port as usize]);
+        let next = queue.next_request(&mut vcs[queue.held as usize], ports, times);
         self.request_times[place] = next;
         next
     }
+}
 
-    /// The time of the next switch request of an active queue, by its number in the part.
+impl FlitQueue {
+    /// The time of its next switch request, for the virtual channel that it holds.
     #[inline(always)]
-    fn next_request(&mut self, queue: usize) -> Tick {
-        let queue = &self.queues[queue];
-        if queue.flits.is_empty() {
+    fn next_request(
+        &self,
+        held: &mut OutputVc,
+        (of_input, of_output): (&FlitInput, &FlitOutput),
+        times: &Times,
+    ) -> Tick {
+        if self.flits.is_empty() {
             return NEVER;
         }
-        let credit = match queue.needs_room {
-            true => self.vcs[queue.held as usize].next_credit(&self.times),
-            false => 0,
-        };
-        let came = queue.flits.front(&self.times).max(queue.again);
-        let of_input = self.inputs[queue.input_port as usize].free_at;
-        let of_output = self.outputs[queue.output_port as usize].soonest;
-        came.max(credit).max(of_input).max(of_output)
+        let credit = if self.needs_room { held.next_credit(times) } else { 0 };
+        let came = self.flits.front(times).max(self.again);
+        came.max(credit).max(of_input.free_at).max(of_output.soonest)
     }
 }
 
@@ -123,40 +129,48 @@ impl FlitRouterView<'_, '_> {
         let output_port = self.router.first_output + fitted!(output, u32);
         let port = &self.ports.output_ports[output_port as usize];
         let number = self.first_queue + queue;
-        let state = &mut self.state.queues[number];
-        state.vc_state = VcState::Active;
-        (state.output, state.vc, state.held) = (fitted!(output, u16), vc, fitted!(held, u32));
-        (state.output_port, state.timing) = (output_port, port.timing);
-        (state.needs_room, state.leaves) = (port.needs_room, leaves(port));
-        (state.far, state.again) = (NONE, again);
-        state.counted = output_port * self.rules.vcs + u32::from(vc);
-        state.mark = Digest::mark(self.first_channel + output_port, state.source, state.sequence);
-        let FlitQueue { input_port, left, .. } = *state;
-        let sharing = self.state.sharing_ports(number);
-        if self.uncontended & sharing != 0 {
-            self.advance_some(sharing, now);
+        self.state.queues[number].output_port = output_port;
+        if self.uncontended != 0 {
+            self.advance_some(self.state.sharing_ports(number), now);
         }
-        let vc = &mut self.state.vcs[held];
-        (vc.free_at, vc.holder) = (NEVER, fitted!(queue, u32));
-        let next = self.state.next_request(number);
-        let count = &mut self.state.active_count[self.number as usize];
-        let place = self.first_active_vc + usize::from(*count);
-        *count += 1;
-        let bit = self.bit(place);
-        let FlitState { inputs, outputs, queues, waits, .. } = &mut *self.state;
-        let of_input = &mut inputs[input_port as usize];
+        let FlitState {
+            queues,
+            vcs,
+            inputs,
+            outputs,
+            times,
+            active_count,
+            active_vcs,
+            request_times,
+            waits,
+            ..
+        } = &mut *self.state;
+        let own = &mut queues[number];
+        let (of_input, of_output) =
+            (&mut inputs[own.input_port as usize], &mut outputs[output_port as usize]);
+        let out_vc = &mut vcs[held];
+        (out_vc.free_at, out_vc.holder) = (NEVER, fitted!(queue, u32));
+        own.vc_state = VcState::Active;
+        (own.output, own.vc, own.held) = (fitted!(output, u16), vc, fitted!(held, u32));
+        (own.timing, own.needs_room, own.leaves) = (port.timing, port.needs_room, leaves(port));
+        (own.far, own.again) = (NONE, again);
+        own.counted = output_port * self.rules.vcs + u32::from(vc);
+        own.mark = Digest::mark(self.first_channel + output_port, own.source, own.sequence);
+        let of_router = &mut active_count[self.number as usize];
+        let place = self.first_active_vc + usize::from(*of_router);
+        let bit = if *of_router < fitted!(MASKED, u16) { 1 << *of_router } else { 0 };
+        *of_router += 1;
+        own.active = fitted!(place, u32);
         of_input.active |= bit;
         of_input.senders += 1;
-        let of_output = &mut outputs[output_port as usize];
         of_output.active |= bit;
         of_output.senders += 1;
-        of_output.waiting += u32::from(left);
+        of_output.waiting += u32::from(own.left);
         if let Some(waits) = waits {
             waits.waits_from(number, again);
         }
-        queues[number].active = fitted!(place, u32);
-        self.state.active_vcs[place] = fitted!(number, u32);
-        self.state.request_times[place] = next;
+        active_vcs[place] = fitted!(number, u32);
+        request_times[place] = own.next_request(out_vc, (of_input, of_output), times);
     }
 
     /// Removes active virtual channels whose last flit has been granted the switch.

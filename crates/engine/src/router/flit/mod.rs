@@ -161,6 +161,8 @@ struct FlitRules {
     vcs: u32,
     /// Number of virtual channels of data and requests; those of responses follow.
     data_vcs: u32,
+    /// All of them, a bit each.
+    all_vcs: u16,
     /// The virtual channels of data and requests, and of responses.
     kinds: [TrafficVcs; 2],
     /// Number of queues of an input virtual channel.
@@ -253,6 +255,7 @@ impl FlitRouters {
             paces,
             vcs,
             data_vcs,
+            all_vcs: TrafficVcs::new(0, vcs).all,
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,

@@ -7,13 +7,12 @@ use super::FlitState;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
-use super::vc_allocation::VcRequest;
 use crate::arbitration::by_age;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
-use crate::next_hop::escape_bubble;
+use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::Packets;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -22,8 +21,10 @@ use flitlab_model::ChannelKind;
 use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl FlitRouterView<'_, '_> {
-    /// Computes when the packet that has become the head of its queue asks, and for what.
-    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
+    /// Computes when the packet that has become the head of its queue asks, and for what. Returns
+    /// the virtual channels of its output that are open to it, if it asks now.
+    #[inline(always)]
+    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) -> u16 {
         let place = self.first_queue + queue;
         let FlitState { queues, times, waits, .. } = &mut *self.state;
         let Packets { packets, origins, .. } = &mut self.common.packets;
@@ -33,7 +34,7 @@ impl FlitRouterView<'_, '_> {
         let awaited = if self.rules.forwards_whole { u32::from(packet.flits) - 1 } else { 0 };
         if state.flits.len() <= awaited {
             // The next flit makes the queue due.
-            return;
+            return 0;
         }
         let asks = self.rules.asks(state.flits.at(awaited, times), state.free_at);
         state.slot = slot;
@@ -48,27 +49,32 @@ impl FlitRouterView<'_, '_> {
         if let Some(waits) = waits {
             waits.waits_from(place, asks);
         }
+        let (route, note) = (packet.route, packet.note);
         packets.get(state.head as usize).into_iter().for_each(prefetch);
-        if self.route_head(queue) {
-            self.request_vc(queue, now);
-        } else if asks > now {
-            self.set_due(queue, asks);
-        } else {
-            self.decide_then_ask(queue, now);
+        if let Routing::Source(routes) = &self.common.routing {
+            let (output, vc) = routes.next_hop(route, note);
+            self.request_output(queue, output, vc, true);
+        } else if !self.route_head(queue) {
+            if asks > now {
+                self.set_due(queue, asks);
+                return 0;
+            }
+            return self.decide_then_ask(queue, now);
         }
+        self.request_vc(queue, now)
     }
 
     /// Decides on the detour of a packet that asks now, and lets it ask.
     #[inline(never)]
-    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
+    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) -> u16 {
         self.decide(queue, now);
         self.route_head(queue);
-        self.request_vc(queue, now);
+        self.request_vc(queue, now)
     }
 
     /// Computes the requests of a packet: the virtual channels of outputs that it asks for. Returns
     /// whether they are known; if not, it has to decide on a detour.
-    #[inline(always)]
+    #[inline(never)]
     fn route_head(&mut self, queue: usize) -> bool {
         let &mut FlitQueue { input, in_vc, slot, .. } = self.queue(queue);
         let input_port = self.ports.input_of(&self.router, input.into());
@@ -101,7 +107,7 @@ impl FlitRouterView<'_, '_> {
     fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
         let &Output { kind, in_ring, .. } = self.ports.output_of(&self.router, output.into());
         let state = &mut self.state.queues[self.first_queue + queue];
-        let (mut vcs, mut bubble) = (fitted!((1u32 << self.rules.vcs) - 1, u16), 0);
+        let (mut vcs, mut bubble) = (self.rules.all_vcs, 0);
         if kind != ChannelKind::Ejection {
             let of_kind = self.rules.kind(state.in_vc);
             vcs = match out_vc {
@@ -111,7 +117,7 @@ impl FlitRouterView<'_, '_> {
             };
             // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
             if in_ring && keeps_bubble && self.common.context.bubble > 0 {
-                let came = self.ports.input_of(&self.router, state.input.into());
+                let came = &self.ports.input_ports[state.input_port as usize];
                 if came.ring_output == output {
                     vcs = 1 << state.in_vc;
                 } else {
@@ -184,28 +190,30 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a packet take part in the allocation of virtual channels if any is open to it. If not,
+    /// Lets a packet ask for the virtual channels that it may take. Returns those of its output that
+    /// are open to it; a packet with a choice takes part in the allocation at once. If none is open,
     /// sets its wake time.
     #[inline(always)]
-    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
+    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) -> u16 {
         let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
-        if again > now {
-            return self.wait(queue, again);
+        let mut until = again;
+        if again <= now {
+            if options != 0 {
+                self.request_vc_among(queue, now);
+                return 0;
+            }
+            until = NEVER;
+            let open = self.open(usize::from(output), vcs, need, &mut until, now);
+            if open != 0 {
+                return open;
+            }
         }
-        if options != 0 {
-            return self.request_vc_among(queue, now);
-        }
-        let mut until = NEVER;
-        let open = self.open(usize::from(output), vcs, need, &mut until, now);
-        if open != 0 {
-            let queue = fitted!(queue, u32);
-            self.scratch.vc_requests.push(VcRequest { queue, output: output.into(), open });
-        } else {
-            self.wait(queue, until);
-        }
+        self.wait(queue, until);
+        0
     }
 
     /// Lets a packet with a choice of outputs take part in the allocation.
+    #[inline(never)]
     fn request_vc_among(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;

@@ -173,26 +173,20 @@ impl FlitRouterView<'_, '_> {
         request_times[place] = own.next_request(out_vc, (of_input, of_output), times);
     }
 
-    /// Removes active virtual channels whose last flit has been granted the switch.
+    /// Removes an active virtual channel whose last flit has been granted the switch. The last one
+    /// moves into its place.
     #[inline(always)]
-    pub(crate) fn retire(&mut self) {
-        if self.scratch.ended.len() > 1 {
-            self.scratch.ended.sort_unstable();
-        }
-        // The last place first, so that the one that moves into a free place is none of these.
-        while let Some(place) = self.scratch.ended.pop() {
-            let place = place as usize;
-            self.state.active_count[self.number as usize] -= 1;
-            let last = self.active_vcs().end;
-            self.state.note_places(place, 0, self.bit(place));
-            if place < last {
-                self.state.note_places(last, self.bit(place), self.bit(last));
-                let queue = self.state.active_vcs[last];
-                self.state.queues[queue as usize].active = fitted!(place, u32);
-                self.state.active_vcs[place] = queue;
-                self.state.request_times[place] = self.state.request_times[last];
-                self.move_uncontended(last, place);
-            }
+    pub(super) fn retire(&mut self, place: usize) {
+        self.state.active_count[self.number as usize] -= 1;
+        let last = self.active_vcs().end;
+        self.state.note_places(place, 0, self.bit(place));
+        if place < last {
+            self.state.note_places(last, self.bit(place), self.bit(last));
+            let queue = self.state.active_vcs[last];
+            self.state.queues[queue as usize].active = fitted!(place, u32);
+            self.state.active_vcs[place] = queue;
+            self.state.request_times[place] = self.state.request_times[last];
+            self.move_uncontended(last, place);
         }
     }
 

@@ -144,7 +144,6 @@ impl FlitRouterView<'_, '_> {
                 self.note_senders(now);
             }
             last = Some(now);
-            self.retire();
             if self.common.to_hosts.is_urgent() {
                 break now + 1;
             }

@@ -21,18 +21,21 @@ impl FlitRouterView<'_, '_> {
         if self.active_vcs().len() > MASKED {
             return self.allocate_among_many(now);
         }
-        let (winners, later) = match due & (due - 1) {
-            0 => (due, 0),
-            _ => self.allocate_switch(due, now),
-        };
-        for number in bits(winners) {
-            let place = self.first_active_vc + number;
+        let (mut winners, mut later) = (due, 0);
+        if due & (due - 1) != 0 {
+            (winners, later) = self.allocate_switch(due, now);
+            for number in bits(due ^ winners) {
+                self.yield_to_others(self.first_active_vc + number, now);
+            }
+        }
+        // The last place first: one whose packet ends is filled with the last of all.
+        while winners != 0 {
+            let number = winners.ilog2();
+            winners ^= 1 << number;
+            let place = self.first_active_vc + number as usize;
             if self.emit(place, later >> number & 1 == 0, now) {
                 self.leave_alone(place);
             }
-        }
-        for number in bits(due ^ winners) {
-            self.yield_to_others(self.first_active_vc + number, now);
         }
     }
 

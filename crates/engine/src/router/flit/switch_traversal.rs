@@ -249,24 +249,25 @@ impl FlitRouterView<'_, '_> {
     /// the packet behind it go on.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
-        let &FlitQueue { input_port, output_port, output, held, .. } = self.active_queue(place);
-        let queue = self.state.active_vcs[place] as usize - self.first_queue;
-        self.scratch.ended.push(fitted!(place, u32));
-        self.state.inputs[input_port as usize].senders -= 1;
-        self.state.outputs[output_port as usize].senders -= 1;
-        let vc = &mut self.state.vcs[held as usize];
+        let number = self.state.active_vcs[place] as usize;
+        let FlitState { queues, vcs, inputs, outputs, times, wake_times, .. } = &mut *self.state;
+        let behind = &mut queues[number];
+        let (input, output) = (behind.input_port, behind.output.into());
+        inputs[input as usize].senders -= 1;
+        outputs[behind.output_port as usize].senders -= 1;
+        let vc = &mut vcs[behind.held as usize];
         (vc.free_at, vc.holder) = (free_at, NONE);
-        self.wake_requesters(output.into(), free_at);
-        let behind = self.queue(queue);
-        (behind.free_at, behind.slot) = (free_at, NONE);
-        let is_empty = behind.head == NONE;
-        behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
-        let flits = behind.flits;
-        // If it has no flit, the next one makes the queue due.
-        if !is_empty && !flits.is_empty() {
-            let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
-            self.set_due(queue, next);
+        (behind.free_at, behind.slot, behind.vc_state) = (free_at, NONE, VcState::Idle);
+        if behind.head != NONE {
+            behind.vc_state = VcState::Routing;
+            // If it has no flit, the next one makes the queue due.
+            if !behind.flits.is_empty() {
+                let next = self.rules.asks_from(behind.flits.front(times), 0, free_at);
+                wake_times.set(number, (self.number, input), next);
+            }
         }
+        self.retire(place);
+        self.wake_requesters(output, free_at);
     }
 }
 

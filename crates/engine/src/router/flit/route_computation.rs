@@ -3,14 +3,17 @@
 //! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
 //! Then it asks for those that are open, until it is granted one (`request_vc`).
 
-use super::FlitState;
+use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
+use super::time_rings::Times;
+use super::{FlitRules, FlitState};
 use crate::arbitration::by_age;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
+use crate::network::ports::Ports;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::Packets;
@@ -26,7 +29,7 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn compute_route(&mut self, queue: usize, now: Tick) -> u16 {
         let place = self.first_queue + queue;
-        let FlitState { queues, times, waits, .. } = &mut *self.state;
+        let FlitState { queues, times, waits, outputs, vcs, .. } = &mut *self.state;
         let Packets { packets, origins, .. } = &mut self.common.packets;
         let state = &mut queues[place];
         let slot = state.head;
@@ -51,17 +54,40 @@ impl FlitRouterView<'_, '_> {
         }
         let (route, note) = (packet.route, packet.note);
         packets.get(state.head as usize).into_iter().for_each(prefetch);
-        if let Routing::Source(routes) = &self.common.routing {
-            let (output, vc) = routes.next_hop(route, note);
-            self.request_output(queue, output, vc, true);
-        } else if !self.route_head(queue) {
-            if asks > now {
-                self.set_due(queue, asks);
-                return 0;
+        let Routing::Source(routes) = &self.common.routing else {
+            return self.route_then_ask(queue, now);
+        };
+        let (output, vc) = routes.next_hop(route, note);
+        let output_port = self.router.first_output as usize + usize::from(output);
+        let bubble = self.common.context.bubble;
+        self.rules.request_output(state, (output, vc), self.ports, output_port, bubble);
+        let mut until = asks;
+        if asks <= now {
+            until = NEVER;
+            let needs_room = self.ports.output_ports[output_port].needs_room;
+            let need = if needs_room { state.need } else { 0 };
+            let of_output = &mut vcs[outputs[output_port].vcs as usize..];
+            let open = open_vcs(of_output, (state.vcs, need), &mut until, now, times);
+            if open != 0 {
+                return open;
             }
+        }
+        self.wait(queue, until);
+        0
+    }
+
+    /// Lets a packet that chooses at routers ask, now or from the time on at which it is routed.
+    #[inline(never)]
+    fn route_then_ask(&mut self, queue: usize, now: Tick) -> u16 {
+        if self.route_head(queue) {
+            return self.request_vc(queue, now);
+        }
+        let asks = self.queue(queue).again;
+        if asks <= now {
             return self.decide_then_ask(queue, now);
         }
-        self.request_vc(queue, now)
+        self.set_due(queue, asks);
+        0
     }
 
     /// Decides on the detour of a packet that asks now, and lets it ask.
@@ -87,7 +113,10 @@ impl FlitRouterView<'_, '_> {
         };
         match self.next_hop(head) {
             NextHop::Output { output, vc, keeps_bubble } => {
-                self.request_output(queue, output, vc, keeps_bubble);
+                let output_port = self.router.first_output as usize + usize::from(output);
+                let bubble = if keeps_bubble { self.common.context.bubble } else { 0 };
+                let state = &mut self.state.queues[self.first_queue + queue];
+                self.rules.request_output(state, (output, vc), self.ports, output_port, bubble);
             }
             NextHop::AnyOf { ports, output, escape } => {
                 self.set_adaptive_request(queue, ports, (output, escape));
@@ -99,35 +128,6 @@ impl FlitRouterView<'_, '_> {
             }
         }
         true
-    }
-
-    /// Requests an output: of an ejection channel all virtual channels, of a port those that the
-    /// routing and the bubble rule allow.
-    #[inline(always)]
-    fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
-        let &Output { kind, in_ring, .. } = self.ports.output_of(&self.router, output.into());
-        let state = &mut self.state.queues[self.first_queue + queue];
-        let (mut vcs, mut bubble) = (self.rules.all_vcs, 0);
-        if kind != ChannelKind::Ejection {
-            let of_kind = self.rules.kind(state.in_vc);
-            vcs = match out_vc {
-                OutVc::This(vc) => 1 << vc,
-                OutVc::Class(class) if in_ring => of_kind.classes[usize::from(class)],
-                OutVc::Same | OutVc::Class(_) => of_kind.all,
-            };
-            // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
-            if in_ring && keeps_bubble && self.common.context.bubble > 0 {
-                let came = &self.ports.input_ports[state.input_port as usize];
-                if came.ring_output == output {
-                    vcs = 1 << state.in_vc;
-                } else {
-                    bubble = self.common.context.bubble;
-                }
-            }
-        }
-        // It needs so much room beyond its own flits.
-        state.need = self.rules.needed(state.left, bubble);
-        (state.output, state.vcs, state.options) = (output, vcs, 0);
     }
 
     /// Requests the adaptive virtual channel of some outputs, and an escape.
@@ -263,23 +263,10 @@ impl FlitRouterView<'_, '_> {
     /// the time at which one of the others may be.
     #[inline(always)]
     fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
-        let needs_room = self.output_port(output).needs_room && need > 0;
+        let need = if self.output_port(output).needs_room { need } else { 0 };
         let first = self.vc(output, 0);
         let FlitState { vcs: all, times, .. } = &mut *self.state;
-        let of_output = &mut all[first..][..self.rules.vcs as usize];
-        let mut open = 0;
-        for vc in bits(vcs) {
-            let state = &mut of_output[vc];
-            if state.free_at > now {
-                // If a packet holds it, its release makes the queue due.
-                *until = (*until).min(state.free_at);
-            } else if needs_room && !state.has_room(need.into(), now, times) {
-                *until = (*until).min(state.foresee(need.into(), times));
-            } else {
-                open |= 1 << vc;
-            }
-        }
-        open
+        open_vcs(&mut all[first..], (vcs, need), until, now, times)
     }
 
     /// Decides on a detour of a new packet at its source router.
@@ -340,4 +327,65 @@ impl FlitRouterView<'_, '_> {
         };
         self.common.routing.preferred(&outputs) * vcs + adaptive
     }
+}
+
+impl FlitRules {
+    /// Lets a packet request an output: of an ejection channel all virtual channels, of a port those
+    /// that the routing and the bubble rule allow.
+    #[inline(always)]
+    fn request_output(
+        &self,
+        state: &mut FlitQueue,
+        (output, out_vc): (u16, OutVc),
+        ports: &Ports,
+        output_port: usize,
+        bubble: u16,
+    ) {
+        let &Output { kind, in_ring, .. } = &ports.output_ports[output_port];
+        let (mut vcs, mut leaves) = (self.all_vcs, 0);
+        if kind != ChannelKind::Ejection {
+            let of_kind = self.kind(state.in_vc);
+            vcs = match out_vc {
+                OutVc::This(vc) => 1 << vc,
+                OutVc::Class(class) if in_ring => of_kind.classes[usize::from(class)],
+                OutVc::Same | OutVc::Class(_) => of_kind.all,
+            };
+            // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
+            if in_ring && bubble > 0 {
+                if ports.input_ports[state.input_port as usize].ring_output == output {
+                    vcs = 1 << state.in_vc;
+                } else {
+                    leaves = bubble;
+                }
+            }
+        }
+        // It needs so much room beyond its own flits.
+        state.need = self.needed(state.left, leaves);
+        (state.output, state.vcs, state.options) = (output, vcs, 0);
+    }
+}
+
+/// Those of an output's virtual channels `vcs` that are open to a packet, a bit each. Lowers `until`
+/// to the time at which one of the others may be.
+#[inline(always)]
+fn open_vcs(
+    of_output: &mut [OutputVc],
+    (vcs, need): (u16, u16),
+    until: &mut Tick,
+    now: Tick,
+    times: &Times,
+) -> u16 {
+    let mut open = 0;
+    for vc in bits(vcs) {
+        let state = &mut of_output[vc];
+        if state.free_at > now {
+            // If a packet holds it, its release makes the queue due.
+            *until = (*until).min(state.free_at);
+        } else if need > 0 && !state.has_room(need.into(), now, times) {
+            *until = (*until).min(state.foresee(need.into(), times));
+        } else {
+            open |= 1 << vc;
+        }
+    }
+    open
 }

@@ -93,7 +93,7 @@ impl FlitRouterView<'_, '_> {
         }
         // A packet that lacks nothing else is due then anyway.
         match state.vc_state {
-            // A packet that waits for the last flit of all is due at each flit, others at the first.
+            // A packet that waits for its last flit is due at each flit, others at the first.
             VcState::Routing if was_empty || self.rules.forwards_whole => {
                 let front = state.flits.front(&self.state.times);
                 let time = self.rules.asks_from(front, times[0], state.free_at);

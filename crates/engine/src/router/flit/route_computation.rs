@@ -190,9 +190,9 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a packet ask for the virtual channels that it may take. Returns those of its output that
-    /// are open to it; a packet with a choice takes part in the allocation at once. If none is open,
-    /// sets its wake time.
+    /// Lets a packet ask for the virtual channels that it may take. Returns those of its output
+    /// that are open to it; a packet with a choice takes part in the allocation at once. If none is
+    /// open, sets its wake time.
     #[inline(always)]
     pub(super) fn request_vc(&mut self, queue: usize, now: Tick) -> u16 {
         let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
@@ -330,8 +330,8 @@ impl FlitRouterView<'_, '_> {
 }
 
 impl FlitRules {
-    /// Lets a packet request an output: of an ejection channel all virtual channels, of a port those
-    /// that the routing and the bubble rule allow.
+    /// Lets a packet request an output: of an ejection channel all virtual channels, of a port
+    /// those that the routing and the bubble rule allow.
     #[inline(always)]
     fn request_output(
         &self,
@@ -365,8 +365,8 @@ impl FlitRules {
     }
 }
 
-/// Those of an output's virtual channels `vcs` that are open to a packet, a bit each. Lowers `until`
-/// to the time at which one of the others may be.
+/// Those of an output's virtual channels `vcs` that are open to a packet, a bit each. Lowers
+/// `until` to the time at which one of the others may be.
 #[inline(always)]
 fn open_vcs(
     of_output: &mut [OutputVc],

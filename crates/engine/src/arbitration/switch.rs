@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Priority, oldest_first, random, round_robin, transit_first, weighted};
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
+use crate::router::flit::{FlitInput, FlitOutput, FlitQueue};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, FlitSharing};
 
@@ -37,8 +37,8 @@ impl OutputTurn {
 /// A flit that takes part in a switch allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchCandidate {
-    /// The active virtual channel of its packet.
-    pub active_vc: u32,
+    /// Its queue, by its number in the part.
+    pub queue: u32,
     pub input: u32,
     pub output: u32,
     /// The number of its queue among those of its input port.
@@ -65,7 +65,6 @@ pub(crate) struct Switch<'a> {
     pub inputs: &'a [FlitInput],
     pub outputs: &'a [FlitOutput],
     pub priorities: &'a [Priority],
-    pub active_vcs: &'a [ActiveVc],
     pub queues: &'a [FlitQueue],
 }
 
@@ -119,6 +118,6 @@ impl Switch<'_> {
     /// The queue of a flit, with the identity of its packet.
     #[inline(always)]
     pub(super) fn queue(&self, candidate: &SwitchCandidate) -> &FlitQueue {
-        &self.queues[self.active_vcs[candidate.active_vc as usize].queue as usize]
+        &self.queues[candidate.queue as usize]
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 use crate::network::small::{direction_order, torus};
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{ActiveVc, FlitInput, FlitOutput, FlitQueue};
+use crate::router::flit::{FlitInput, FlitOutput, FlitQueue};
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{FlitSharing, Parameters};
@@ -128,7 +128,6 @@ struct SmallSwitch {
     inputs: Vec<FlitInput>,
     outputs: Vec<FlitOutput>,
     priorities: Vec<Priority>,
-    active_vcs: Vec<ActiveVc>,
     queues: Vec<FlitQueue>,
 }
 
@@ -139,7 +138,6 @@ impl SmallSwitch {
             inputs: vec![FlitInput::default(); 4],
             outputs: vec![FlitOutput::new(0, 0, &sharing); 4],
             priorities: Priority::of_outputs(&sharing, 4),
-            active_vcs: Vec::new(),
             queues: Vec::new(),
             sharing,
         }
@@ -151,16 +149,15 @@ impl SmallSwitch {
         (input, of_port): (u32, u32),
         (output, out_vc): (u32, u8),
     ) -> SwitchCandidate {
-        let active_vc = self.active_vcs.len() as u32;
-        self.active_vcs.push(ActiveVc { queue: active_vc, ..ActiveVc::default() });
+        let queue = self.queues.len() as u32;
         self.queues.push(FlitQueue::default());
-        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
+        SwitchCandidate { queue, input, output, of_port, out_vc, is_out: false }
     }
 
     /// Adds a flit whose packet was created at a time, by a source, under a number.
     fn aged(&mut self, place: (u32, u32), age: (u64, u32, u32)) -> SwitchCandidate {
         let flit = self.flit(place, (0, 0));
-        let queue = &mut self.queues[flit.active_vc as usize];
+        let queue = &mut self.queues[flit.queue as usize];
         (queue.created, queue.source, queue.sequence) = (Picoseconds(age.0), age.1, age.2);
         flit
     }
@@ -178,7 +175,6 @@ impl SmallSwitch {
             inputs: &self.inputs,
             outputs: &self.outputs,
             priorities: &self.priorities,
-            active_vcs: &self.active_vcs,
             queues: &self.queues,
         }
     }

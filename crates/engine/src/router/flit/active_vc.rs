@@ -2,62 +2,21 @@
 //!
 //! The times, credits and ports of such a packet's flits alone decide when they ask for the switch.
 //! A router has few active virtual channels at a time. The times of their requests lie together,
-//! and are scanned at every instant.
+//! and are scanned at every instant. All else of them is in their queues.
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
+use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::switch_traversal::leaves;
-use super::{FlitRules, FlitState};
+use super::time_rings::Times;
+use super::{FlitInput, FlitOutput, FlitRules, FlitState};
 use crate::frame::tick::{NEVER, Tick};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::Digest;
-
-/// An active virtual channel: a packet at the head of its queue that holds a virtual channel of an
-/// output. The default is an unused place.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct ActiveVc {
-    /// The part of the digest's hash that depends on its packet and channel.
-    pub mark: u64,
-    /// Its queue, input port and output, by their numbers in the part.
-    pub queue: u32,
-    pub input_port: u32,
-    pub output_port: u32,
-    /// The virtual channel that it holds, and the virtual channel upstream of its queue.
-    pub held: u32,
-    pub upstream: u32,
-    /// The queue of the part that its flits go to, once its header has gone there; [`NONE`] if
-    /// flits have to be handed over otherwise.
-    pub far: u32,
-    /// The place of its flits' counter in the statistics.
-    pub counted: u32,
-    /// Time before which it does not ask again.
-    pub again: Tick,
-    /// Time of a credit to the sender upstream of its queue.
-    pub back: Tick,
-    /// Flits that have not been granted the switch.
-    pub left: u16,
-    /// Its input port and output, by their numbers in the router, and the number of its queue among
-    /// those of its input port.
-    pub input: u16,
-    pub output: u16,
-    pub of_port: u16,
-    /// The virtual channel that it holds at its output, and the index of that channel's timing.
-    pub out_vc: u8,
-    pub timing: u8,
-    /// Whether its flits take credits, and whether they leave the network.
-    pub needs_room: bool,
-    pub leaves: bool,
-    /// Whether its header has not been granted the switch.
-    pub has_header: bool,
-    /// Whether it comes from a terminal.
-    pub injects: bool,
-}
 
 impl FlitRules {
     /// The place of a router's first active virtual channel. There is a place for each virtual
@@ -83,43 +42,52 @@ impl FlitState {
         times.iter().fold(NEVER, |soonest, &time| soonest.min(time))
     }
 
-    /// The place of the active virtual channel of a queue, given by its number in the part.
-    #[inline(always)]
-    pub(super) fn active_vc_of(&self, rules: &FlitRules, number: u32, queue: usize) -> usize {
-        let mut range = self.active_vcs_of(rules, number);
-        let place = range.find(|&place| self.active_vcs[place].queue as usize == queue);
-        place.expect("its packet has a virtual channel")
-    }
-
     /// Changes the sets of its input port and output that an active virtual channel is in.
     #[inline(always)]
     fn note_places(&mut self, place: usize, added: u64, removed: u64) {
-        let ActiveVc { input_port, output_port, .. } = self.active_vcs[place];
+        let FlitQueue { input_port, output_port, .. } =
+            self.queues[self.active_vcs[place] as usize];
         let of_input = &mut self.inputs[input_port as usize].active;
         *of_input = *of_input & !removed | added;
         let of_output = &mut self.outputs[output_port as usize].active;
         *of_output = *of_output & !removed | added;
     }
 
+    /// The active virtual channels at the input port and the output of an active queue, by its
+    /// number in the part.
+    #[inline(always)]
+    pub(super) fn sharing_ports(&self, queue: usize) -> u64 {
+        let FlitQueue { input_port, output_port, .. } = self.queues[queue];
+        self.inputs[input_port as usize].active | self.outputs[output_port as usize].active
+    }
+
     /// Computes the time of an active virtual channel's next switch request, and returns it.
     #[inline(always)]
-    pub(crate) fn set_next(&mut self, active_vc: usize) -> Tick {
-        let ActiveVc { queue, input_port, output_port, held, again, needs_room, .. } =
-            self.active_vcs[active_vc];
-        let flits = &self.queues[queue as usize].flits;
-        let mut next = NEVER;
-        if !flits.is_empty() {
-            let credit = match needs_room {
-                true => self.vcs[held as usize].next_credit(&self.times),
-                false => 0,
-            };
-            let came = flits.front(&self.times).max(again);
-            let of_input = self.inputs[input_port as usize].free_at;
-            let of_output = self.outputs[output_port as usize].soonest;
-            next = came.max(credit).max(of_input).max(of_output);
-        }
-        self.request_times[active_vc] = next;
+    pub(super) fn set_next(&mut self, place: usize) -> Tick {
+        let Self { queues, vcs, inputs, outputs, times, .. } = self;
+        let queue = &queues[self.active_vcs[place] as usize];
+        let ports = (&inputs[queue.input_port as usize], &outputs[queue.output_port as usize]);
+        let next = queue.next_request(&mut vcs[queue.held as usize], ports, times);
+        self.request_times[place] = next;
         next
+    }
+}
+
+impl FlitQueue {
+    /// The time of its next switch request, for the virtual channel that it holds.
+    #[inline(always)]
+    fn next_request(
+        &self,
+        held: &mut OutputVc,
+        (of_input, of_output): (&FlitInput, &FlitOutput),
+        times: &Times,
+    ) -> Tick {
+        if self.flits.is_empty() {
+            return NEVER;
+        }
+        let credit = if self.needs_room { held.next_credit(times) } else { 0 };
+        let came = self.flits.front(times).max(self.again);
+        came.max(credit).max(of_input.free_at).max(of_output.soonest)
     }
 }
 
@@ -158,88 +126,67 @@ impl FlitRouterView<'_, '_> {
         now: Tick,
     ) {
         let again = now + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
-        let port = self.ports.output_of(&self.router, output);
-        let state = &mut self.state.queues[self.first_queue + queue];
-        state.vc_state = VcState::Active;
-        (state.output, state.vc, state.held) = (fitted!(output, u16), vc, fitted!(held, u32));
-        let &mut FlitQueue { input, left, source, sequence, upstream, of_port, .. } = state;
-        let input_port = self.router.first_input + u32::from(input);
         let output_port = self.router.first_output + fitted!(output, u32);
-        let active_vc = ActiveVc {
-            mark: Digest::mark(self.first_channel + output_port, source, sequence),
-            queue: fitted!(self.first_queue + queue, u32),
-            input_port,
-            output_port,
-            held: fitted!(held, u32),
-            upstream: upstream.place,
-            far: NONE,
-            counted: output_port * self.rules.vcs + u32::from(vc),
-            again,
-            left,
-            input,
-            output: fitted!(output, u16),
-            of_port,
-            out_vc: vc,
-            timing: port.timing,
-            back: self.common.context.timing(upstream.timing).back,
-            needs_room: port.needs_room,
-            leaves: leaves(port),
-            has_header: !leaves(port),
-            injects: upstream.injects,
-        };
-        let FlitState { inputs, outputs, .. } = &*self.state;
-        let sharing = inputs[input_port as usize].active | outputs[output_port as usize].active;
-        if self.uncontended & sharing != 0 {
-            self.advance_some(sharing, now);
+        let port = &self.ports.output_ports[output_port as usize];
+        let number = self.first_queue + queue;
+        self.state.queues[number].output_port = output_port;
+        if self.uncontended != 0 {
+            self.advance_some(self.state.sharing_ports(number), now);
         }
         let FlitState {
-            vcs, inputs, outputs, queues, active_vcs, active_count, times, waits, ..
+            queues,
+            vcs,
+            inputs,
+            outputs,
+            times,
+            active_count,
+            active_vcs,
+            request_times,
+            waits,
+            ..
         } = &mut *self.state;
+        let own = &mut queues[number];
         let (of_input, of_output) =
-            (&mut inputs[input_port as usize], &mut outputs[output_port as usize]);
-        let flits = &queues[active_vc.queue as usize].flits;
-        let vc = &mut vcs[held];
-        (vc.free_at, vc.holder) = (NEVER, fitted!(queue, u32));
-        let mut next = NEVER;
-        if !flits.is_empty() {
-            let credit = if port.needs_room { vc.next_credit(times) } else { 0 };
-            let came = flits.front(times).max(again);
-            next = came.max(credit).max(of_input.free_at).max(of_output.soonest);
-        }
-        let count = &mut active_count[self.number as usize];
-        let number = usize::from(*count);
-        *count += 1;
-        let bit = if number < MASKED { 1 << number } else { 0 };
+            (&mut inputs[own.input_port as usize], &mut outputs[output_port as usize]);
+        let out_vc = &mut vcs[held];
+        (out_vc.free_at, out_vc.holder) = (NEVER, fitted!(queue, u32));
+        own.vc_state = VcState::Active;
+        (own.output, own.vc, own.held) = (fitted!(output, u16), vc, fitted!(held, u32));
+        (own.timing, own.needs_room, own.leaves) = (port.timing, port.needs_room, leaves(port));
+        (own.far, own.again) = (NONE, again);
+        own.counted = output_port * self.rules.vcs + u32::from(vc);
+        own.mark = Digest::mark(self.first_channel + output_port, own.source, own.sequence);
+        let of_router = &mut active_count[self.number as usize];
+        let place = self.first_active_vc + usize::from(*of_router);
+        let bit = if *of_router < fitted!(MASKED, u16) { 1 << *of_router } else { 0 };
+        *of_router += 1;
+        own.active = fitted!(place, u32);
         of_input.active |= bit;
-        of_output.active |= bit;
         of_input.senders += 1;
+        of_output.active |= bit;
         of_output.senders += 1;
-        of_output.waiting += u32::from(left);
+        of_output.waiting += u32::from(own.left);
         if let Some(waits) = waits {
-            waits.waits_from(active_vc.queue as usize, again);
+            waits.waits_from(number, again);
         }
-        active_vcs[self.first_active_vc + number] = active_vc;
-        self.state.request_times[self.first_active_vc + number] = next;
+        active_vcs[place] = fitted!(number, u32);
+        request_times[place] = own.next_request(out_vc, (of_input, of_output), times);
     }
 
-    /// Removes active virtual channels whose last flit has been granted the switch.
+    /// Removes an active virtual channel whose last flit has been granted the switch. The last one
+    /// moves into its place.
     #[inline(always)]
-    pub(crate) fn retire(&mut self) {
-        if self.scratch.ended.len() > 1 {
-            self.scratch.ended.sort_unstable();
-        }
-        // The last place first, so that the one that moves into a free place is none of these.
-        while let Some(place) = self.scratch.ended.pop() {
-            let place = place as usize;
-            self.state.active_count[self.number as usize] -= 1;
-            let last = self.active_vcs().end;
-            self.state.note_places(place, 0, self.bit(place));
-            if place < last {
-                self.state.note_places(last, self.bit(place), self.bit(last));
-                self.state.active_vcs[place] = self.state.active_vcs[last];
-                self.state.request_times[place] = self.state.request_times[last];
-                self.move_uncontended(last, place);
-            }
+    pub(super) fn retire(&mut self, place: usize) {
+        self.state.active_count[self.number as usize] -= 1;
+        let last = self.active_vcs().end;
+        self.state.note_places(place, 0, self.bit(place));
+        if place < last {
+            self.state.note_places(last, self.bit(place), self.bit(last));
+            let queue = self.state.active_vcs[last];
+            self.state.queues[queue as usize].active = fitted!(place, u32);
+            self.state.active_vcs[place] = queue;
+            self.state.request_times[place] = self.state.request_times[last];
+            self.move_uncontended(last, place);
         }
     }
 

@@ -67,7 +67,7 @@ impl FlitRouterView<'_, '_> {
     /// Puts flits of a packet into a router of this part, at times after the end of its visit. The
     /// first flit is the header if the packet is given. The input virtual channel's number is that
     /// in the part.
-    #[inline]
+    #[inline(always)]
     pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
         if self.rules.outputs > 1 && header != NONE {
             let output = self.next_output(number, input_vc, header);
@@ -93,9 +93,9 @@ impl FlitRouterView<'_, '_> {
         }
         // A packet that lacks nothing else is due then anyway.
         match state.vc_state {
-            VcState::Routing => {
+            // A packet that waits for its last flit is due at each flit, others at the first.
+            VcState::Routing if was_empty || self.rules.forwards_whole => {
                 let front = state.flits.front(&self.state.times);
-                // A packet that waits for the last flit of all is due at each flit.
                 let time = self.rules.asks_from(front, times[0], state.free_at);
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
@@ -103,7 +103,7 @@ impl FlitRouterView<'_, '_> {
                 self.common.schedule.active.lower(number, due);
             }
             VcState::Active if was_empty => self.set_next_of(number, queue),
-            VcState::Active | VcState::Idle | VcState::VcAlloc | VcState::Deciding => (),
+            _ => (),
         }
     }
 
@@ -111,8 +111,8 @@ impl FlitRouterView<'_, '_> {
     /// it waited for.
     #[inline(never)]
     fn set_next_of(&mut self, number: u32, queue: usize) {
-        let active_vc = self.state.active_vc_of(self.rules, number, queue);
-        let next = self.state.set_next(active_vc);
+        let place = self.state.queues[queue].active;
+        let next = self.state.set_next(place as usize);
         self.common.schedule.active.lower(number, next);
     }
 

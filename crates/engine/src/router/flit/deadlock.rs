@@ -46,7 +46,7 @@ impl Waits for FlitRouters {
             VcState::Active if !has_flit => Self::upstream(parts, part, input_vc),
             VcState::Active if front() > parts.clock => Vec::new(),
             VcState::VcAlloc | VcState::Active => {
-                let router = flits.ports.router_of(input_vc);
+                let (_, router) = flits.ports.router_of(input_vc);
                 let mut waits = Vec::new();
                 for (output, vc, need) in flits.requests_of(common, state) {
                     match Self::blocked(parts, part, router, (output, vc, need), queue) {
@@ -186,7 +186,7 @@ impl FlitRouters {
     fn blocked(
         parts: &Parts<'_, '_>,
         part: usize,
-        (number, router): (u32, &RouterLayout),
+        router: &RouterLayout,
         (output, vc, need): (u32, u8, u32),
         queue: u32,
     ) -> Option<Vec<Buffer>> {
@@ -201,8 +201,7 @@ impl FlitRouters {
             port.needs_room
         } else {
             // A packet that was cut takes room where other packets are swallowed.
-            let place = flits.state.active_vc_of(&flits.rules, number, queue as usize);
-            flits.state.active_vcs[place].needs_room
+            flits.state.queues[queue as usize].needs_room
         };
         if !takes_room || held.due() >= need {
             return None;

@@ -6,7 +6,6 @@
 //!   flits leave at the channel's rate and are lost.
 
 use super::FlitRouters;
-use super::active_vc::ActiveVc;
 use super::states::VcState;
 use crate::common::Common;
 use crate::interruption::Interruption;
@@ -54,10 +53,9 @@ impl Fail for FlitRouters {
         // Packets whose headers have not been sent need no room any more.
         let mut view = self.borrow(common, number);
         for place in view.active_vcs() {
-            let ActiveVc { output_port, has_header, .. } = view.state.active_vcs[place];
-            if output_port == view.router.first_output + output && has_header {
-                let own = &mut view.state.active_vcs[place];
-                (own.has_header, own.needs_room, own.leaves) = (false, false, true);
+            let own = &mut view.state.queues[view.state.active_vcs[place] as usize];
+            if own.output_port == view.router.first_output + output && own.has_header() {
+                (own.needs_room, own.leaves) = (false, true);
                 own.again = own.again.max(from);
                 view.state.set_next(place);
             }
@@ -93,15 +91,7 @@ impl FlitRouters {
             let queue = &state.queues[number as usize];
             let mut own: Vec<(PacketId, u32)> = Vec::new();
             if has_begun(queue.vc_state) {
-                let left = match queue.vc_state {
-                    VcState::Active => {
-                        let (router, _) = self.ports.router_of(input_vc);
-                        let place = state.active_vc_of(rules, router, number as usize);
-                        state.active_vcs[place].left
-                    }
-                    _ => queue.left,
-                };
-                own.push(((queue.source, queue.sequence), left.into()));
+                own.push(((queue.source, queue.sequence), queue.left.into()));
             }
             let packets = &common.packets;
             let flits_of = |slot: u32| packets.packets[slot as usize].flits.into();

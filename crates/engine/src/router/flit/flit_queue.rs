@@ -20,18 +20,18 @@ pub(crate) struct Upstream {
     /// The place of the virtual channel upstream; with [`AWAY`] set, an index into
     /// `remote_upstreams`.
     pub place: u32,
+    /// Time of a credit to it.
+    pub back: Tick,
     /// Whether a terminal is upstream.
     pub injects: bool,
-    /// The index of the channel's timing.
-    pub timing: u8,
 }
 
 impl Upstream {
     /// The upstream end of the queues of an input port and virtual channel.
-    pub(super) fn new(input_port: &port::Input, vc: u32) -> Self {
-        let &port::Input { upstream, injects, timing, .. } = input_port;
+    pub(super) fn new(input_port: &port::Input, vc: u32, back: Tick) -> Self {
+        let &port::Input { upstream, injects, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
-        Self { place, injects, timing }
+        Self { place, back, injects }
     }
 }
 
@@ -42,6 +42,8 @@ pub(crate) struct FlitQueue {
     pub input: u16,
     pub in_vc: u8,
     pub of_port: u16,
+    /// Its input port, by its number in the part.
+    pub input_port: u32,
     pub upstream: Upstream,
     /// The arrival time of each flit, in order; some flits may be under way.
     pub flits: TimeRing,
@@ -63,7 +65,7 @@ pub(crate) struct FlitQueue {
     /// The place of the virtual channel that it holds; before that, the list of its hops in a
     /// relation.
     pub held: u32,
-    /// Flits of the packet that are left.
+    /// Flits of the packet that have not been granted the switch.
     pub left: u16,
     /// The virtual channel of an output at which its cyclic order of offers starts; it counts by
     /// output, then virtual channel.
@@ -78,13 +80,28 @@ pub(crate) struct FlitQueue {
     pub source: u32,
     pub sequence: u32,
     pub created: Picoseconds,
+    /// While it is active: its place among the router's active virtual channels.
+    pub active: u32,
+    /// Its output, by its number in the part, the index of that channel's timing, whether its flits
+    /// take credits there, and whether they leave the network.
+    pub output_port: u32,
+    pub timing: u8,
+    pub needs_room: bool,
+    pub leaves: bool,
+    /// The queue of the part that its flits go to, once its header has gone there; [`NONE`] if
+    /// flits have to be handed over otherwise.
+    pub far: u32,
+    /// The place of its flits' counter in the statistics.
+    pub counted: u32,
+    /// The part of the digest's hash that depends on its packet and channel.
+    pub mark: u64,
 }
 
 impl FlitQueue {
     /// An empty queue of an input port and virtual channel, for this many flits.
     pub(super) fn new(
         (input, in_vc, of_port): (u16, u8, u16),
-        upstream: Upstream,
+        (input_port, upstream): (u32, Upstream),
         room: u32,
         times: &mut Times,
     ) -> Self {
@@ -92,6 +109,7 @@ impl FlitQueue {
             input,
             in_vc,
             of_port,
+            input_port,
             upstream,
             flits: TimeRing::new(room, times),
             head: NONE,
@@ -102,5 +120,11 @@ impl FlitQueue {
             source: NONE,
             ..Self::default()
         }
+    }
+
+    /// Whether its header has still to go to the next router.
+    #[inline(always)]
+    pub(super) fn has_header(&self) -> bool {
+        !self.leaves && self.slot != NONE
     }
 }

@@ -65,7 +65,6 @@ mod uncontended;
 mod vc_allocation;
 mod wake_times;
 
-pub(crate) use active_vc::ActiveVc;
 pub(crate) use flit_queue::FlitQueue;
 
 use serde::{Deserialize, Serialize};
@@ -85,6 +84,7 @@ use flit_queue::Upstream;
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
+use flitlab_fabric::NONE;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
 use injection::SourceVc;
 use stalls::Waits;
@@ -161,6 +161,8 @@ struct FlitRules {
     vcs: u32,
     /// Number of virtual channels of data and requests; those of responses follow.
     data_vcs: u32,
+    /// All of them, a bit each.
+    all_vcs: u16,
     /// The virtual channels of data and requests, and of responses.
     kinds: [TrafficVcs; 2],
     /// Number of queues of an input virtual channel.
@@ -208,7 +210,8 @@ pub(crate) struct FlitState {
     /// The times of their next switch requests; [`NEVER`] if a time is not known. For an
     /// uncontended one it is a time until which it needs no attention.
     request_times: Vec<Tick>,
-    active_vcs: Vec<ActiveVc>,
+    /// Their queues, by their numbers in the part.
+    active_vcs: Vec<u32>,
     times: Times,
     /// By injection channel, then virtual channel: source queues.
     sources: Vec<SourceVc>,
@@ -252,6 +255,7 @@ impl FlitRouters {
             paces,
             vcs,
             data_vcs,
+            all_vcs: TrafficVcs::new(0, vcs).all,
             kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
             outputs,
             shift,
@@ -276,7 +280,7 @@ impl FlitRouters {
     /// times.
     pub(crate) const BYTES_PER_QUEUE: u64 = (size_of::<FlitQueue>() + size_of::<Tick>()) as u64;
     pub(crate) const BYTES_PER_VC: u64 =
-        (size_of::<OutputVc>() + size_of::<Tick>() + size_of::<ActiveVc>() + size_of::<SourceVc>())
+        (size_of::<OutputVc>() + size_of::<Tick>() + size_of::<u32>() + size_of::<SourceVc>())
             as u64;
 }
 
@@ -467,15 +471,17 @@ impl FlitState {
             for input in 0..router.inputs {
                 let injects = input >= router.transit;
                 let room = if injects { parameters.injection_buffer } else { parameters.buffer };
-                let input_port = ports.input(router.first_input + u32::from(input));
+                let number = router.first_input + u32::from(input);
+                let input_port = ports.input(number);
+                let back = context.timing(input_port.timing).back;
                 for input_vc in 0..1 << rules.shift {
                     let used = if input_vc < rules.vcs { room } else { 0 };
                     let place = (input, narrow::<u8>(input_vc));
-                    let upstream = Upstream::new(input_port, input_vc);
+                    let upstream = Upstream::new(input_port, input_vc, back);
                     let first = input_vc * rules.outputs;
-                    let queue = |number| {
-                        let place = (place.0, place.1, narrow::<u16>(first + number));
-                        FlitQueue::new(place, upstream, used, &mut times)
+                    let queue = |of_vc| {
+                        let place = (place.0, place.1, narrow::<u16>(first + of_vc));
+                        FlitQueue::new(place, (number, upstream), used, &mut times)
                     };
                     queues.extend((0..rules.outputs).map(queue));
                 }
@@ -500,7 +506,7 @@ impl FlitState {
             active_count: vec![0; ports.routers.len()],
             priorities: Priority::of_outputs(&rules.sharing, outputs.len()),
             request_times: vec![NEVER; active_vcs],
-            active_vcs: vec![ActiveVc::default(); active_vcs],
+            active_vcs: vec![NONE; active_vcs],
             outputs,
             inputs: vec![FlitInput { senders, ..FlitInput::default() }; inputs],
             times,
@@ -524,7 +530,6 @@ impl FlitState {
         }
         self.inputs.iter_mut().for_each(|input| move_back(&mut input.free_at));
         self.request_times.iter_mut().for_each(move_back);
-        self.active_vcs.iter_mut().for_each(|active_vc| move_back(&mut active_vc.again));
         self.times.rebase(by);
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);

@@ -27,8 +27,7 @@ impl FlitRouters {
                 queues().iter().for_each(prefetch);
                 outputs().iter().for_each(prefetch);
                 let active_vcs = state.active_vcs_of(rules, number);
-                state.request_times[active_vcs.clone()].iter().step_by(16).for_each(prefetch);
-                state.active_vcs[active_vcs].iter().for_each(prefetch);
+                state.request_times[active_vcs].iter().step_by(16).for_each(prefetch);
             }
             Stage::Next => {
                 for output in outputs() {

@@ -3,17 +3,19 @@
 //! A head first gets its outputs and the virtual channels that it may take there (`compute_route`).
 //! Then it asks for those that are open, until it is granted one (`request_vc`).
 
-use super::FlitState;
+use super::credits::OutputVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
-use super::vc_allocation::VcRequest;
+use super::time_rings::Times;
+use super::{FlitRules, FlitState};
 use crate::arbitration::by_age;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
+use crate::network::ports::Ports;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
-use crate::next_hop::escape_bubble;
+use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::Packets;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -22,10 +24,12 @@ use flitlab_model::ChannelKind;
 use flitlab_routing::adaptive::{Outputs, drawn_at};
 
 impl FlitRouterView<'_, '_> {
-    /// Computes when the packet that has become the head of its queue asks, and for what.
-    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) {
+    /// Computes when the packet that has become the head of its queue asks, and for what. Returns
+    /// the virtual channels of its output that are open to it, if it asks now.
+    #[inline(always)]
+    pub(super) fn compute_route(&mut self, queue: usize, now: Tick) -> u16 {
         let place = self.first_queue + queue;
-        let FlitState { queues, times, waits, .. } = &mut *self.state;
+        let FlitState { queues, times, waits, outputs, vcs, .. } = &mut *self.state;
         let Packets { packets, origins, .. } = &mut self.common.packets;
         let state = &mut queues[place];
         let slot = state.head;
@@ -33,7 +37,7 @@ impl FlitRouterView<'_, '_> {
         let awaited = if self.rules.forwards_whole { u32::from(packet.flits) - 1 } else { 0 };
         if state.flits.len() <= awaited {
             // The next flit makes the queue due.
-            return;
+            return 0;
         }
         let asks = self.rules.asks(state.flits.at(awaited, times), state.free_at);
         state.slot = slot;
@@ -48,27 +52,55 @@ impl FlitRouterView<'_, '_> {
         if let Some(waits) = waits {
             waits.waits_from(place, asks);
         }
+        let (route, note) = (packet.route, packet.note);
         packets.get(state.head as usize).into_iter().for_each(prefetch);
-        if self.route_head(queue) {
-            self.request_vc(queue, now);
-        } else if asks > now {
-            self.set_due(queue, asks);
-        } else {
-            self.decide_then_ask(queue, now);
+        let Routing::Source(routes) = &self.common.routing else {
+            return self.route_then_ask(queue, now);
+        };
+        let (output, vc) = routes.next_hop(route, note);
+        let output_port = self.router.first_output as usize + usize::from(output);
+        let bubble = self.common.context.bubble;
+        self.rules.request_output(state, (output, vc), self.ports, output_port, bubble);
+        let mut until = asks;
+        if asks <= now {
+            until = NEVER;
+            let needs_room = self.ports.output_ports[output_port].needs_room;
+            let need = if needs_room { state.need } else { 0 };
+            let of_output = &mut vcs[outputs[output_port].vcs as usize..];
+            let open = open_vcs(of_output, (state.vcs, need), &mut until, now, times);
+            if open != 0 {
+                return open;
+            }
         }
+        self.wait(queue, until);
+        0
+    }
+
+    /// Lets a packet that chooses at routers ask, now or from the time on at which it is routed.
+    #[inline(never)]
+    fn route_then_ask(&mut self, queue: usize, now: Tick) -> u16 {
+        if self.route_head(queue) {
+            return self.request_vc(queue, now);
+        }
+        let asks = self.queue(queue).again;
+        if asks <= now {
+            return self.decide_then_ask(queue, now);
+        }
+        self.set_due(queue, asks);
+        0
     }
 
     /// Decides on the detour of a packet that asks now, and lets it ask.
     #[inline(never)]
-    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) {
+    pub(super) fn decide_then_ask(&mut self, queue: usize, now: Tick) -> u16 {
         self.decide(queue, now);
         self.route_head(queue);
-        self.request_vc(queue, now);
+        self.request_vc(queue, now)
     }
 
     /// Computes the requests of a packet: the virtual channels of outputs that it asks for. Returns
     /// whether they are known; if not, it has to decide on a detour.
-    #[inline(always)]
+    #[inline(never)]
     fn route_head(&mut self, queue: usize) -> bool {
         let &mut FlitQueue { input, in_vc, slot, .. } = self.queue(queue);
         let input_port = self.ports.input_of(&self.router, input.into());
@@ -81,7 +113,10 @@ impl FlitRouterView<'_, '_> {
         };
         match self.next_hop(head) {
             NextHop::Output { output, vc, keeps_bubble } => {
-                self.request_output(queue, output, vc, keeps_bubble);
+                let output_port = self.router.first_output as usize + usize::from(output);
+                let bubble = if keeps_bubble { self.common.context.bubble } else { 0 };
+                let state = &mut self.state.queues[self.first_queue + queue];
+                self.rules.request_output(state, (output, vc), self.ports, output_port, bubble);
             }
             NextHop::AnyOf { ports, output, escape } => {
                 self.set_adaptive_request(queue, ports, (output, escape));
@@ -93,35 +128,6 @@ impl FlitRouterView<'_, '_> {
             }
         }
         true
-    }
-
-    /// Requests an output: of an ejection channel all virtual channels, of a port those that the
-    /// routing and the bubble rule allow.
-    #[inline(always)]
-    fn request_output(&mut self, queue: usize, output: u16, out_vc: OutVc, keeps_bubble: bool) {
-        let &Output { kind, in_ring, .. } = self.ports.output_of(&self.router, output.into());
-        let state = &mut self.state.queues[self.first_queue + queue];
-        let (mut vcs, mut bubble) = (fitted!((1u32 << self.rules.vcs) - 1, u16), 0);
-        if kind != ChannelKind::Ejection {
-            let of_kind = self.rules.kind(state.in_vc);
-            vcs = match out_vc {
-                OutVc::This(vc) => 1 << vc,
-                OutVc::Class(class) if in_ring => of_kind.classes[usize::from(class)],
-                OutVc::Same | OutVc::Class(_) => of_kind.all,
-            };
-            // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
-            if in_ring && keeps_bubble && self.common.context.bubble > 0 {
-                let came = self.ports.input_of(&self.router, state.input.into());
-                if came.ring_output == output {
-                    vcs = 1 << state.in_vc;
-                } else {
-                    bubble = self.common.context.bubble;
-                }
-            }
-        }
-        // It needs so much room beyond its own flits.
-        state.need = self.rules.needed(state.left, bubble);
-        (state.output, state.vcs, state.options) = (output, vcs, 0);
     }
 
     /// Requests the adaptive virtual channel of some outputs, and an escape.
@@ -184,28 +190,30 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Lets a packet take part in the allocation of virtual channels if any is open to it. If not,
-    /// sets its wake time.
+    /// Lets a packet ask for the virtual channels that it may take. Returns those of its output
+    /// that are open to it; a packet with a choice takes part in the allocation at once. If none is
+    /// open, sets its wake time.
     #[inline(always)]
-    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) {
+    pub(super) fn request_vc(&mut self, queue: usize, now: Tick) -> u16 {
         let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
-        if again > now {
-            return self.wait(queue, again);
+        let mut until = again;
+        if again <= now {
+            if options != 0 {
+                self.request_vc_among(queue, now);
+                return 0;
+            }
+            until = NEVER;
+            let open = self.open(usize::from(output), vcs, need, &mut until, now);
+            if open != 0 {
+                return open;
+            }
         }
-        if options != 0 {
-            return self.request_vc_among(queue, now);
-        }
-        let mut until = NEVER;
-        let open = self.open(usize::from(output), vcs, need, &mut until, now);
-        if open != 0 {
-            let queue = fitted!(queue, u32);
-            self.scratch.vc_requests.push(VcRequest { queue, output: output.into(), open });
-        } else {
-            self.wait(queue, until);
-        }
+        self.wait(queue, until);
+        0
     }
 
     /// Lets a packet with a choice of outputs take part in the allocation.
+    #[inline(never)]
     fn request_vc_among(&mut self, queue: usize, now: Tick) {
         let &mut FlitQueue { options, output, need, vc: escape, .. } = self.queue(queue);
         let mut until = NEVER;
@@ -255,23 +263,10 @@ impl FlitRouterView<'_, '_> {
     /// the time at which one of the others may be.
     #[inline(always)]
     fn open(&mut self, output: usize, vcs: u16, need: u16, until: &mut Tick, now: Tick) -> u16 {
-        let needs_room = self.output_port(output).needs_room && need > 0;
+        let need = if self.output_port(output).needs_room { need } else { 0 };
         let first = self.vc(output, 0);
         let FlitState { vcs: all, times, .. } = &mut *self.state;
-        let of_output = &mut all[first..][..self.rules.vcs as usize];
-        let mut open = 0;
-        for vc in bits(vcs) {
-            let state = &mut of_output[vc];
-            if state.free_at > now {
-                // If a packet holds it, its release makes the queue due.
-                *until = (*until).min(state.free_at);
-            } else if needs_room && !state.has_room(need.into(), now, times) {
-                *until = (*until).min(state.foresee(need.into(), times));
-            } else {
-                open |= 1 << vc;
-            }
-        }
-        open
+        open_vcs(&mut all[first..], (vcs, need), until, now, times)
     }
 
     /// Decides on a detour of a new packet at its source router.
@@ -332,4 +327,65 @@ impl FlitRouterView<'_, '_> {
         };
         self.common.routing.preferred(&outputs) * vcs + adaptive
     }
+}
+
+impl FlitRules {
+    /// Lets a packet request an output: of an ejection channel all virtual channels, of a port
+    /// those that the routing and the bubble rule allow.
+    #[inline(always)]
+    fn request_output(
+        &self,
+        state: &mut FlitQueue,
+        (output, out_vc): (u16, OutVc),
+        ports: &Ports,
+        output_port: usize,
+        bubble: u16,
+    ) {
+        let &Output { kind, in_ring, .. } = &ports.output_ports[output_port];
+        let (mut vcs, mut leaves) = (self.all_vcs, 0);
+        if kind != ChannelKind::Ejection {
+            let of_kind = self.kind(state.in_vc);
+            vcs = match out_vc {
+                OutVc::This(vc) => 1 << vc,
+                OutVc::Class(class) if in_ring => of_kind.classes[usize::from(class)],
+                OutVc::Same | OutVc::Class(_) => of_kind.all,
+            };
+            // A packet that goes on in its ring keeps its virtual channel. Others leave a bubble.
+            if in_ring && bubble > 0 {
+                if ports.input_ports[state.input_port as usize].ring_output == output {
+                    vcs = 1 << state.in_vc;
+                } else {
+                    leaves = bubble;
+                }
+            }
+        }
+        // It needs so much room beyond its own flits.
+        state.need = self.needed(state.left, leaves);
+        (state.output, state.vcs, state.options) = (output, vcs, 0);
+    }
+}
+
+/// Those of an output's virtual channels `vcs` that are open to a packet, a bit each. Lowers
+/// `until` to the time at which one of the others may be.
+#[inline(always)]
+fn open_vcs(
+    of_output: &mut [OutputVc],
+    (vcs, need): (u16, u16),
+    until: &mut Tick,
+    now: Tick,
+    times: &Times,
+) -> u16 {
+    let mut open = 0;
+    for vc in bits(vcs) {
+        let state = &mut of_output[vc];
+        if state.free_at > now {
+            // If a packet holds it, its release makes the queue due.
+            *until = (*until).min(state.free_at);
+        } else if need > 0 && !state.has_room(need.into(), now, times) {
+            *until = (*until).min(state.foresee(need.into(), times));
+        } else {
+            open |= 1 << vc;
+        }
+    }
+    open
 }

@@ -4,6 +4,7 @@ use super::arrivals::FlitMessages;
 use super::flit_queue::FlitQueue;
 use super::scratch::Scratch;
 use super::states::VcState;
+use super::vc_allocation::VcRequest;
 use super::{FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
 use crate::frame::tick::Tick;
@@ -143,7 +144,6 @@ impl FlitRouterView<'_, '_> {
                 self.note_senders(now);
             }
             last = Some(now);
-            self.retire();
             if self.common.to_hosts.is_urgent() {
                 break now + 1;
             }
@@ -161,20 +161,31 @@ impl FlitRouterView<'_, '_> {
     fn advance_due_vcs(&mut self, now: Tick) {
         let router = (self.number, &self.router);
         let count = self.state.wake_times.take_due(now, router, &mut self.scratch.due_queues);
+        let is_alone = count == 1;
         for number in 0..count {
-            self.advance_vc(self.scratch.due_queues[number] as usize, now);
+            let queue = self.scratch.due_queues[number];
+            let open = self.advance_vc(queue as usize, now);
+            if open == 0 {
+                continue;
+            }
+            if is_alone {
+                return self.accept_first(queue as usize, open, now);
+            }
+            let output = self.queue(queue as usize).output.into();
+            self.scratch.vc_requests.push(VcRequest { queue, output, open });
         }
         if self.scratch.has_vc_requests() {
             self.allocate_vcs(now);
         }
     }
 
-    /// Advances an inactive queue: routes its head, or requests a virtual channel. If that is not
-    /// possible yet, sets its wake time.
+    /// Advances an inactive queue: routes its head, or requests a virtual channel. Returns the
+    /// virtual channels of its output that are open to it. If that is not possible yet, sets its
+    /// wake time.
     #[inline(always)]
-    fn advance_vc(&mut self, queue: usize, now: Tick) {
+    fn advance_vc(&mut self, queue: usize, now: Tick) -> u16 {
         match self.queue(queue).vc_state {
-            VcState::Idle | VcState::Active => (),
+            VcState::Idle | VcState::Active => 0,
             VcState::Routing => self.compute_route(queue, now),
             VcState::Deciding => self.decide_then_ask(queue, now),
             VcState::VcAlloc => self.request_vc(queue, now),
@@ -192,6 +203,12 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn queue(&mut self, queue: usize) -> &mut FlitQueue {
         &mut self.state.queues[self.first_queue + queue]
+    }
+
+    /// The queue of an active virtual channel.
+    #[inline(always)]
+    pub(super) fn active_queue(&self, place: usize) -> &FlitQueue {
+        &self.state.queues[self.state.active_vcs[place] as usize]
     }
 
     #[inline(always)]

@@ -26,8 +26,6 @@ pub(super) struct Scratch {
     pub arrivals: Vec<Tick>,
     /// Queues that are due at the instant.
     pub due_queues: Vec<u32>,
-    /// Active virtual channels whose last flit has been granted the switch.
-    pub ended: Vec<u32>,
 }
 
 impl Scratch {

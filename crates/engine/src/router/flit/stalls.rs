@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
@@ -33,10 +32,9 @@ pub(super) struct Waits {
     /// Packets that wait at a router's outputs; kept to reuse its memory.
     #[serde(skip)]
     waiting: Vec<(u16, Wait)>,
-    /// Active virtual channels whose flits ask for the switch at an instant; kept to reuse its
-    /// memory.
+    /// Queues whose flits ask for the switch at an instant; kept to reuse its memory.
     #[serde(skip)]
-    due: Vec<usize>,
+    due: Vec<u32>,
 }
 
 /// The wait of a packet at an output.
@@ -124,19 +122,20 @@ impl FlitRouterView<'_, '_> {
     #[cold]
     pub(super) fn note_due(&mut self, now: Tick) {
         let range = self.active_vcs();
-        let FlitState { request_times, waits, .. } = &mut *self.state;
+        let FlitState { request_times, active_vcs, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
+        let due = range.filter(|&place| request_times[place] == now);
         waits.due.clear();
-        waits.due.extend(range.filter(|&place| request_times[place] == now));
+        waits.due.extend(due.map(|place| active_vcs[place]));
     }
 
     /// Notes the flits that were granted the switch.
     #[cold]
     pub(super) fn note_senders(&mut self, now: Tick) {
-        let FlitState { active_vcs, waits, .. } = &mut *self.state;
+        let FlitState { queues, waits, .. } = &mut *self.state;
         let Some(waits) = waits else { return };
-        for &place in &waits.due {
-            let ActiveVc { queue, output_port, left, again, .. } = active_vcs[place];
+        for &queue in &waits.due {
+            let FlitQueue { output_port, left, again, .. } = queues[queue as usize];
             // A flit that was not granted it asks again later.
             if again <= now {
                 waits.sender[output_port as usize] = if left > 0 { queue } else { NONE };
@@ -169,8 +168,9 @@ impl FlitRouterView<'_, '_> {
     fn find_senders(&self, waits: &Waits, waiting: &mut Vec<(u16, Wait)>) {
         let FlitState { active_vcs, queues, vcs, times, .. } = &*self.state;
         for place in self.active_vcs() {
-            let ActiveVc { queue, output, output_port, held, needs_room, .. } = active_vcs[place];
-            let flits = &queues[queue as usize].flits;
+            let queue = active_vcs[place];
+            let FlitQueue { flits, output, output_port, held, needs_room, .. } =
+                queues[queue as usize];
             if flits.is_empty() {
                 continue;
             }

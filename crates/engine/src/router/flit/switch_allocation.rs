@@ -5,7 +5,7 @@
 //! accepts one of its offers (\[islip\]). Arbitrations decide which.
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
+use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{Switch, SwitchCandidate};
 use crate::frame::tick::Tick;
@@ -21,18 +21,21 @@ impl FlitRouterView<'_, '_> {
         if self.active_vcs().len() > MASKED {
             return self.allocate_among_many(now);
         }
-        let (winners, later) = match due & (due - 1) {
-            0 => (due, 0),
-            _ => self.allocate_switch(due, now),
-        };
-        for number in bits(winners) {
-            let place = self.first_active_vc + number;
+        let (mut winners, mut later) = (due, 0);
+        if due & (due - 1) != 0 {
+            (winners, later) = self.allocate_switch(due, now);
+            for number in bits(due ^ winners) {
+                self.yield_to_others(self.first_active_vc + number, now);
+            }
+        }
+        // The last place first: one whose packet ends is filled with the last of all.
+        while winners != 0 {
+            let number = winners.ilog2();
+            winners ^= 1 << number;
+            let place = self.first_active_vc + number as usize;
             if self.emit(place, later >> number & 1 == 0, now) {
                 self.leave_alone(place);
             }
-        }
-        for number in bits(due ^ winners) {
-            self.yield_to_others(self.first_active_vc + number, now);
         }
     }
 
@@ -46,9 +49,7 @@ impl FlitRouterView<'_, '_> {
     /// itself included.
     #[inline(always)]
     pub(super) fn sharing_ports(&self, set: u64) -> u64 {
-        let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[self.first_of(set)];
-        self.state.inputs[input_port as usize].active
-            | self.state.outputs[output_port as usize].active
+        self.state.sharing_ports(self.state.active_vcs[self.first_of(set)] as usize)
     }
 
     /// Grants the switch to flits that ask for it. Returns those that win, and of these the ones
@@ -84,13 +85,13 @@ impl FlitRouterView<'_, '_> {
             let (mut offers, mut accepted) = (0, 0);
             let mut left = open;
             while left != 0 {
-                let of_output = self.state.active_vcs[self.first_of(left)].output_port;
+                let of_output = self.active_queue(self.first_of(left)).output_port;
                 let rivals = self.state.outputs[of_output as usize].active & left;
                 left ^= rivals;
                 offers |= self.best(rivals, |one, other| self.switch(now).is_offered(one, other));
             }
             while offers != 0 {
-                let of_input = self.state.active_vcs[self.first_of(offers)].input_port;
+                let of_input = self.active_queue(self.first_of(offers)).input_port;
                 let rivals = self.state.inputs[of_input as usize].active & offers;
                 offers ^= rivals;
                 let best = self.best(rivals, |one, other| self.switch(now).is_accepted(one, other));
@@ -132,18 +133,23 @@ impl FlitRouterView<'_, '_> {
     /// The next flit of an active virtual channel, as a candidate for the switch.
     #[inline(always)]
     pub(super) fn candidate(&self, place: usize) -> SwitchCandidate {
-        let ActiveVc { input, output, of_port, out_vc, .. } = self.state.active_vcs[place];
-        let active_vc = fitted!(place, u32);
+        let queue = self.state.active_vcs[place];
+        let FlitQueue { input, output, of_port, vc, .. } = self.state.queues[queue as usize];
         let (input, output, of_port) = (input.into(), output.into(), of_port.into());
-        SwitchCandidate { active_vc, input, output, of_port, out_vc, is_out: false }
+        SwitchCandidate { queue, input, output, of_port, out_vc: vc, is_out: false }
+    }
+
+    /// The place of a candidate's active virtual channel.
+    fn place_of(&self, candidate: &SwitchCandidate) -> usize {
+        self.state.queues[candidate.queue as usize].active as usize
     }
 
     /// Handles a flit that took part in an allocation and was not granted the switch.
     #[inline(always)]
     pub(super) fn yield_to_others(&mut self, place: usize, now: Tick) {
-        let active_vc = &mut self.state.active_vcs[place];
-        let again = now + self.rules.paces[usize::from(active_vc.timing)].crossbar;
-        active_vc.again = again;
+        let queue = &mut self.state.queues[self.state.active_vcs[place] as usize];
+        let again = now + self.rules.paces[usize::from(queue.timing)].crossbar;
+        queue.again = again;
         let next = &mut self.state.request_times[place];
         *next = again.max(*next);
     }
@@ -192,14 +198,14 @@ impl FlitRouterView<'_, '_> {
                 let wins = of_input[candidate.input as usize] == number;
                 of_output[candidate.output as usize] = if wins { number } else { NONE };
                 if wins {
-                    self.emit(candidate.active_vc as usize, round == 0, now);
+                    self.emit(self.place_of(candidate), round == 0, now);
                 }
             }
             for (number, candidate) in candidates.iter_mut().enumerate() {
                 let winner = of_input[candidate.input as usize];
                 candidate.is_out = winner != NONE || of_output[candidate.output as usize] != NONE;
                 if candidate.is_out && winner != number_of(number) {
-                    self.yield_to_others(candidate.active_vc as usize, now);
+                    self.yield_to_others(self.place_of(candidate), now);
                 }
             }
             for &number in &offered {
@@ -213,7 +219,7 @@ impl FlitRouterView<'_, '_> {
             }
         }
         for candidate in &candidates {
-            self.yield_to_others(candidate.active_vc as usize, now);
+            self.yield_to_others(self.place_of(candidate), now);
         }
         (self.scratch.of_output, self.scratch.of_input) = (of_output, of_input);
         (self.scratch.candidates, self.scratch.offered) = (candidates, offered);
@@ -235,7 +241,7 @@ impl FlitRouterView<'_, '_> {
     /// The router at an instant, as arbitrations see it.
     #[inline(always)]
     fn switch(&self, now: Tick) -> Switch<'_> {
-        let FlitState { inputs, outputs, priorities, active_vcs, queues, .. } = &*self.state;
+        let FlitState { inputs, outputs, priorities, queues, .. } = &*self.state;
         Switch {
             arbitration: self.rules.arbitration,
             sharing: &self.rules.sharing,
@@ -248,7 +254,6 @@ impl FlitRouterView<'_, '_> {
             inputs,
             outputs,
             priorities,
-            active_vcs,
             queues,
         }
     }

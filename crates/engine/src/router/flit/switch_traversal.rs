@@ -1,9 +1,8 @@
 //! Switch traversal: the second stage of a flit, which was granted the switch, and the effects of
 //! that.
 
-use super::active_vc::ActiveVc;
 use super::arrivals::FlitCrossing;
-use super::flit_queue::FlitQueue;
+use super::flit_queue::{FlitQueue, Upstream};
 use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::{FlitOutput, FlitState};
@@ -59,13 +58,14 @@ impl FlitRouterView<'_, '_> {
     /// round of offers or later. Returns whether further flits may go before the end of the visit.
     #[inline(always)]
     pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) -> bool {
+        let queue = self.state.active_vcs[place] as usize;
         let counts_flits = counts_flits(self.rules.arbitration);
         if counts_flits {
-            self.count_flit(place);
+            self.count_flit(queue);
         }
         let time = self.time(now);
-        let FlitState { active_vcs, inputs, outputs, queues, vcs, times, .. } = &mut *self.state;
-        let own = &mut active_vcs[place];
+        let FlitState { inputs, outputs, queues, vcs, times, .. } = &mut *self.state;
+        let own = &mut queues[queue];
         let left = own.left - 1;
         own.left = left;
         let pace = &self.rules.paces[usize::from(own.timing)];
@@ -82,9 +82,8 @@ impl FlitRouterView<'_, '_> {
         input_port.free_at = taken;
         let soonest = output_port.soonest;
         let shares_none = input_port.senders == 1 && output_port.senders == 1;
-        let flits = &mut queues[own.queue as usize].flits;
-        flits.pop();
-        let came = if flits.is_empty() { NEVER } else { flits.front(times) };
+        own.flits.pop();
+        let came = if own.flits.is_empty() { NEVER } else { own.flits.front(times) };
         let mut credit = 0;
         if own.needs_room {
             let vc = &mut vcs[own.held as usize];
@@ -96,12 +95,13 @@ impl FlitRouterView<'_, '_> {
         let next = came.max(credit).max(soonest);
         self.common.digest.add_marked(time, own.mark);
         self.common.statistics.flits[own.counted as usize] += 1;
-        let back = now + own.back;
+        let Upstream { place: upstream, back, .. } = own.upstream;
         // A sender in another part has to be told of each credit.
-        let upstream = vcs.get_mut(own.upstream as usize);
-        let awaited = upstream.is_none_or(|vc| vc.give_back(back, times));
+        let upstream = vcs.get_mut(upstream as usize);
+        let awaited = upstream.is_none_or(|vc| vc.give_back(now + back, times));
         // Most flits are under way now, and no queue waits for them.
-        let is_sent = match queues.get_mut(own.far as usize) {
+        let far = own.far;
+        let is_sent = match queues.get_mut(far as usize) {
             Some(far) if !far.flits.is_empty() => {
                 far.flits.push(arrives, times);
                 true
@@ -114,10 +114,10 @@ impl FlitRouterView<'_, '_> {
             self.put_off(place, (of_input, taken), (of_output, soonest));
         }
         if awaited {
-            self.tell_sender(place, now);
+            self.tell_sender(queue, now);
         }
         if !is_sent {
-            self.hand_over(place, now, arrives);
+            self.hand_over(queue, now, arrives);
         }
         if left == 0 {
             self.end(place, taken);
@@ -144,10 +144,10 @@ impl FlitRouterView<'_, '_> {
         for number in bits(of_output & others) {
             put_off(&mut self.state.request_times[first + number], soonest);
         }
-        let ActiveVc { input_port, output_port, .. } = self.state.active_vcs[place];
+        let &FlitQueue { input_port, output_port, .. } = self.active_queue(place);
         for other in self.active_vcs().skip(MASKED) {
-            let ActiveVc { input_port: input, output_port: output, .. } =
-                self.state.active_vcs[other];
+            let &FlitQueue { input_port: input, output_port: output, .. } =
+                self.active_queue(other);
             if output == output_port {
                 put_off(&mut self.state.request_times[other], soonest);
             } else if input == input_port {
@@ -156,33 +156,26 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Counts the next flit of an active virtual channel, for an arbitration that counts them.
+    /// Counts the next flit of an active queue, for an arbitration that counts them.
     #[inline(never)]
-    pub(super) fn count_flit(&mut self, active_vc: usize) {
-        let ActiveVc { output_port, out_vc: vc, left, .. } = self.state.active_vcs[active_vc];
+    pub(super) fn count_flit(&mut self, queue: usize) {
+        let FlitQueue { output_port, vc, left, .. } = self.state.queues[queue];
         let output = output_port as usize;
         let turns = (&mut self.state.outputs[output].turn, self.state.priorities.get_mut(output));
         let flit = SentFlit { vc, vcs: self.rules.vcs as usize, is_last: left == 1 };
         count_flit(turns, &self.rules.sharing, flit);
     }
 
-    /// The output of an active virtual channel, by its number in the router.
-    #[inline(always)]
-    pub(super) fn output_of(&self, active_vc: usize) -> usize {
-        self.state.active_vcs[active_vc].output.into()
-    }
-
     /// Hands over a flit that is its packet's header or last flit, or whose arrival has to be told.
-    fn hand_over(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &ActiveVc { queue, out_vc, left, leaves, has_header, .. } =
-            &self.state.active_vcs[place];
-        let output = self.output_of(place);
-        if has_header {
-            self.send_header(place, now, arrives);
-        } else if !leaves {
-            self.pass_on(output, out_vc, &[arrives], NONE);
-        } else if left == 0 {
-            let &FlitQueue { slot, in_vc: vc, .. } = &self.state.queues[queue as usize];
+    fn hand_over(&mut self, queue: usize, now: Tick, arrives: Tick) {
+        let own = &self.state.queues[queue];
+        let output = usize::from(own.output);
+        if own.has_header() {
+            self.send_header(queue, now, arrives);
+        } else if !own.leaves {
+            self.pass_on(output, own.vc, &[arrives], NONE);
+        } else if own.left == 0 {
+            let &FlitQueue { slot, in_vc: vc, .. } = own;
             let time = self.time(arrives);
             let mut terminal = NONE;
             if self.output_port(output).dead {
@@ -194,24 +187,20 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Hands over the header of an active virtual channel to the next router.
+    /// Hands over the header of an active queue to the next router.
     #[inline(always)]
-    fn send_header(&mut self, place: usize, now: Tick, arrives: Tick) {
-        let &ActiveVc { queue, out_vc, .. } = &self.state.active_vcs[place];
-        let output = self.output_of(place);
-        let header = std::mem::replace(&mut self.state.queues[queue as usize].slot, NONE);
+    fn send_header(&mut self, queue: usize, now: Tick, arrives: Tick) {
+        let own = &mut self.state.queues[queue];
+        let (output, out_vc) = (usize::from(own.output), own.vc);
+        let header = std::mem::replace(&mut own.slot, NONE);
         self.go_on(output, header, now);
         self.pass_on(output, out_vc, &[arrives], header);
         let &port::Output { far_part, .. } = self.output_port(output);
         // A queue that waits for its packet's last flit has to be told of each flit.
-        let far = if far_part == self.part && !self.rules.forwards_whole {
+        if far_part == self.part && !self.rules.forwards_whole {
             let input_vc = self.output(output).far + u32::from(out_vc);
-            fitted!(self.queue_of_input_vc(input_vc), u32)
-        } else {
-            NONE
-        };
-        let own = &mut self.state.active_vcs[place];
-        (own.has_header, own.far) = (false, far);
+            self.state.queues[queue].far = fitted!(self.queue_of_input_vc(input_vc), u32);
+        }
     }
 
     /// Hands over flits to another router, with their packet if the first is the header.
@@ -237,12 +226,11 @@ impl FlitRouterView<'_, '_> {
     /// Returns a credit after a flit has left its queue at `now`, where the sender is in another
     /// part or waits for the credit.
     #[cold]
-    pub(super) fn tell_sender(&mut self, place: usize, now: Tick) {
-        let &ActiveVc { queue, input_port, upstream, injects, back, .. } =
-            &self.state.active_vcs[place];
+    pub(super) fn tell_sender(&mut self, queue: usize, now: Tick) {
+        let FlitQueue { input_port, in_vc: vc, upstream, .. } = self.state.queues[queue];
+        let Upstream { place: upstream, back, injects } = upstream;
         let time = now + back;
         if upstream & AWAY != 0 {
-            let vc = self.state.queues[queue as usize].in_vc;
             let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
             self.outgoing[remote.part as usize].credits.push((remote.room + u32::from(vc), time));
         } else if injects {
@@ -261,24 +249,25 @@ impl FlitRouterView<'_, '_> {
     /// the packet behind it go on.
     #[inline(always)]
     fn end(&mut self, place: usize, free_at: Tick) {
-        let &ActiveVc { queue, input_port, output_port, held, .. } = &self.state.active_vcs[place];
-        let (queue, output) = (queue as usize - self.first_queue, self.output_of(place));
-        self.scratch.ended.push(fitted!(place, u32));
-        self.state.inputs[input_port as usize].senders -= 1;
-        self.state.outputs[output_port as usize].senders -= 1;
-        let vc = &mut self.state.vcs[held as usize];
+        let number = self.state.active_vcs[place] as usize;
+        let FlitState { queues, vcs, inputs, outputs, times, wake_times, .. } = &mut *self.state;
+        let behind = &mut queues[number];
+        let (input, output) = (behind.input_port, behind.output.into());
+        inputs[input as usize].senders -= 1;
+        outputs[behind.output_port as usize].senders -= 1;
+        let vc = &mut vcs[behind.held as usize];
         (vc.free_at, vc.holder) = (free_at, NONE);
-        self.wake_requesters(output, free_at);
-        let behind = self.queue(queue);
-        (behind.free_at, behind.slot) = (free_at, NONE);
-        let is_empty = behind.head == NONE;
-        behind.vc_state = if is_empty { VcState::Idle } else { VcState::Routing };
-        let flits = behind.flits;
-        // If it has no flit, the next one makes the queue due.
-        if !is_empty && !flits.is_empty() {
-            let next = self.rules.asks_from(flits.front(&self.state.times), 0, free_at);
-            self.set_due(queue, next);
+        (behind.free_at, behind.slot, behind.vc_state) = (free_at, NONE, VcState::Idle);
+        if behind.head != NONE {
+            behind.vc_state = VcState::Routing;
+            // If it has no flit, the next one makes the queue due.
+            if !behind.flits.is_empty() {
+                let next = self.rules.asks_from(behind.flits.front(times), 0, free_at);
+                wake_times.set(number, (self.number, input), next);
+            }
         }
+        self.retire(place);
+        self.wake_requesters(output, free_at);
     }
 }
 

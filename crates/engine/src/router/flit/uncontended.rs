@@ -6,7 +6,7 @@
 //! So they are left alone until then, and catch up in one go.
 
 use super::FlitState;
-use super::active_vc::ActiveVc;
+use super::flit_queue::{FlitQueue, Upstream};
 use super::router_view::{FlitRouterView, MASKED};
 use crate::arbitration::{counts_flits, pass_turn};
 use crate::frame::tick::{NEVER, Tick};
@@ -44,10 +44,11 @@ impl FlitRouterView<'_, '_> {
     /// no bits, it is not known who shares a port.
     #[inline(always)]
     fn may_be_left(&self, place: usize) -> bool {
-        let &ActiveVc { upstream, injects, left, has_header, .. } = &self.state.active_vcs[place];
-        let is_awaited = injects && self.state.vcs[upstream as usize].awaited;
-        left > 1
-            && !has_header
+        let queue = self.active_queue(place);
+        let Upstream { place, injects, .. } = queue.upstream;
+        let is_awaited = injects && self.state.vcs[place as usize].awaited;
+        queue.left > 1
+            && !queue.has_header()
             && !is_awaited
             && self.state.waits.is_none()
             && self.active_vcs().len() <= MASKED
@@ -56,8 +57,8 @@ impl FlitRouterView<'_, '_> {
     /// Notes the time before which an active virtual channel does not send its last flit.
     #[inline(always)]
     fn note_last(&mut self, place: usize) {
-        let ActiveVc { queue, left, timing, .. } = self.state.active_vcs[place];
-        let (flits, left) = (&self.state.queues[queue as usize].flits, u32::from(left));
+        let &FlitQueue { flits, left, timing, .. } = self.active_queue(place);
+        let left = u32::from(left);
         self.state.request_times[place] = if flits.len() < left {
             NEVER
         } else {
@@ -139,11 +140,12 @@ impl FlitRouterView<'_, '_> {
     }
 
     fn send_uncontended(&mut self, place: usize, until: Tick, arrivals: &mut Vec<Tick>) {
-        let own = self.state.active_vcs[place];
+        let number = self.state.active_vcs[place] as usize;
+        let own = self.state.queues[number];
         let pace = self.rules.paces[usize::from(own.timing)];
         let mut output = self.state.outputs[own.output_port as usize];
         let mut free_at = self.state.inputs[own.input_port as usize].free_at;
-        let mut flits = self.state.queues[own.queue as usize].flits;
+        let mut flits = own.flits;
         let mut last = 0;
         while !flits.is_empty() {
             let came = flits.front(&self.state.times).max(own.again);
@@ -163,9 +165,9 @@ impl FlitRouterView<'_, '_> {
             free_at = taken;
             arrivals.push(arrives);
             let FlitState { vcs, times, .. } = &mut *self.state;
-            let upstream = vcs.get_mut(own.upstream as usize);
-            if upstream.is_none_or(|vc| vc.give_back(now + own.back, times)) {
-                self.tell_sender(place, now);
+            let upstream = vcs.get_mut(own.upstream.place as usize);
+            if upstream.is_none_or(|vc| vc.give_back(now + own.upstream.back, times)) {
+                self.tell_sender(number, now);
             }
             self.common.digest.add_marked(self.time(now), own.mark);
             last = now;
@@ -178,7 +180,7 @@ impl FlitRouterView<'_, '_> {
         output.waiting -= u32::from(sent);
         debug_assert!(sent < own.left, "the last flit is not sent uncontended");
         self.common.latest = self.common.latest.max(self.time(last));
-        self.state.queues[own.queue as usize].flits = flits;
+        self.state.queues[number].flits = flits;
         let counts_flits = counts_flits(self.rules.arbitration);
         let input_port = &mut self.state.inputs[own.input_port as usize];
         pass_turn(
@@ -189,13 +191,13 @@ impl FlitRouterView<'_, '_> {
         input_port.free_at = free_at;
         self.state.outputs[own.output_port as usize] = output;
         if counts_flits {
-            (0..sent).for_each(|_| self.count_flit(place));
+            (0..sent).for_each(|_| self.count_flit(number));
         }
-        self.state.active_vcs[place].left -= sent;
+        self.state.queues[number].left -= sent;
         self.common.statistics.flits[own.counted as usize] += u64::from(sent);
-        debug_assert!(!own.has_header, "the header was not sent uncontended");
+        debug_assert!(!own.has_header(), "the header was not sent uncontended");
         if !own.leaves {
-            self.pass_on(self.output_of(place), own.out_vc, arrivals, NONE);
+            self.pass_on(own.output.into(), own.vc, arrivals, NONE);
         }
     }
 }

@@ -36,18 +36,14 @@ fn shared_outputs(vc_requests: &[VcRequest]) -> u64 {
 
 impl FlitRouterView<'_, '_> {
     /// Grants virtual channels to packets.
-    #[inline]
+    #[inline(never)]
     pub(super) fn allocate_vcs(&mut self, now: Tick) {
         let none_chooses = self.scratch.vc_candidates.is_empty();
-        if none_chooses && let [VcRequest { queue, output, open }] = self.scratch.vc_requests[..] {
-            self.scratch.vc_requests.clear();
-            return self.accept_first(queue as usize, output, open, now);
-        }
         let shared = shared_outputs(&self.scratch.vc_requests);
         for number in 0..self.scratch.vc_requests.len() {
             let VcRequest { queue, output, open } = self.scratch.vc_requests[number];
             if none_chooses && shared >> (output % 64) & 1 == 0 {
-                self.accept_first(queue as usize, output, open, now);
+                self.accept_first(queue as usize, open, now);
                 continue;
             }
             for vc in bits(open) {
@@ -64,16 +60,16 @@ impl FlitRouterView<'_, '_> {
     /// Grants a packet the open virtual channel of an output that comes first in its cyclic order.
     /// No other packet asks for that output.
     #[inline(always)]
-    fn accept_first(&mut self, queue: usize, output: u32, open: u16, now: Tick) {
-        let first = output * self.rules.vcs;
-        let place = self.vc(output as usize, 0);
-        let state = self.queue(queue);
+    pub(super) fn accept_first(&mut self, queue: usize, open: u16, now: Tick) {
+        let state = &mut self.state.queues[self.first_queue + queue];
+        let output = usize::from(state.output);
+        let first = u32::from(state.output) * self.rules.vcs;
         let accepts = u32::from(state.accepts).saturating_sub(first);
         let vc = first_from(open, accepts).expect("one is open");
         state.accepts = fitted!(first + vc, u16) + 1;
-        let place = place + vc as usize;
+        let place = self.vc(output, fitted!(vc, u8));
         self.state.vcs[place].pointer = fitted!(queue, u16) + 1;
-        self.give(queue, output as usize, fitted!(vc, u8), place, now);
+        self.give(queue, output, fitted!(vc, u8), place, now);
     }
 
     /// Grants virtual channels in rounds of offers, where packets may compete or have a choice.

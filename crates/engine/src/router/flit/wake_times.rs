@@ -80,9 +80,8 @@ impl WakeTimes {
                 let queues = first_input * self.of_port + of_router;
                 let mut least = NEVER;
                 // No branches, since the outcome cannot be predicted.
-                for (queue, time) in
-                    (fitted!(of_router, u32)..).zip(&mut self.queues[queues..][..self.of_port])
-                {
+                let times = &mut self.queues[queues..][..self.of_port];
+                for (queue, time) in (fitted!(of_router, u32)..).zip(times) {
                     let is_due = *time == now;
                     due[count] = queue;
                     count += usize::from(is_due);

@@ -101,7 +101,7 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
 #[test]
 fn a_sweep_gives_the_same_bytes_on_any_number_of_threads() {
     let place = Workplace::new("threads");
-    let path = scenario("desmos/desmos-patterns");
+    let path = scenario("desmos/desmos-loads");
     let all = with(&SHORT, &["--set", "sweep.past_saturation=all"]);
     for threads in ["1", "2", "5"] {
         place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &all));

@@ -13,7 +13,7 @@ fn sweep(place: &Workplace, name: &str, out: &str) {
 #[test]
 fn figures_are_drawn_again_without_simulating() {
     let place = Workplace::new("plot_again");
-    sweep(&place, "desmos/desmos-patterns", "a");
+    sweep(&place, "desmos/desmos-loads", "a");
     let names: Vec<String> = fs::read_dir(place.0.join("a"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -38,7 +38,7 @@ fn several_results_share_a_figure_under_their_labels() {
     let place = Workplace::new("plot_labels");
     sweep(&place, "desmos/desmos-uniform", "a");
     sweep(&place, "desmos/desmos-uniform", "b");
-    sweep(&place, "desmos/desmos-patterns", "c");
+    sweep(&place, "desmos/desmos-loads", "c");
     place.run(&["plot", "a", "b", "--labels", "BFS,SSSP", "--only", "accepted", "--out", "two"]);
     let svg = place.read("two/accepted.svg");
     for text in ["BFS", "SSSP", "accepted = offered"] {

@@ -12,7 +12,7 @@ use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 /// Sweeps two patterns over three loads, the last of them past saturation, into a folder.
 fn sweep(place: &Workplace, out: &str, more: &[&str]) {
-    let path = scenario("desmos/desmos-patterns");
+    let path = scenario("desmos/desmos-loads");
     let grid = [
         "--set",
         "sweep.grid.traffic.pattern=[\"uniform\", \"tornado\"]",

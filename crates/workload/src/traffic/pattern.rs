@@ -31,6 +31,7 @@ mod neighbor;
 mod nodes;
 mod pairs;
 mod random_permutation;
+mod ranks;
 mod rows;
 mod rule;
 mod shuffle;
@@ -59,13 +60,16 @@ use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 16] = [
+pub static PATTERNS: [Row<PatternKind>; 19] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
     transpose_3d::TRANSPOSE_3D,
     neighbor::NEIGHBOR,
     tornado::TORNADO,
+    ranks::RANK_TRANSPOSE,
+    ranks::RANK_NEIGHBOR,
+    ranks::RANK_TORNADO,
     bit_reverse::BIT_REVERSE,
     bit_complement::BIT_COMPLEMENT,
     butterfly::BUTTERFLY,

@@ -21,7 +21,7 @@ use crate::router::packet::cell::{
     Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape,
 };
 use crate::router::packet::choice_by_relation::BY_RELATION;
-use crate::router::packet::choices::Choice;
+use crate::router::packet::choices::{Choice, TORUS_PORTS};
 use crate::router::packet::credits::Credit;
 use crate::router::packet::vector::equal;
 use crate::router::packet::{Features, Visit};
@@ -40,6 +40,8 @@ pub(crate) enum AllocationPass {
     /// Of heads with a choice, only those that prefer the output.
     Preferred,
     Any,
+    /// Requests for escapes alone, of heads that need one.
+    Escapes,
 }
 
 /// Why the head of a buffer cannot have an output now, and the time at which that may have changed.
@@ -65,82 +67,6 @@ impl Blocked {
     }
 }
 
-/// An attempt to grant an output to one of the packets that ask for it.
-pub(super) trait Attempt: Copy {
-    /// Whether it is for requests for escapes alone.
-    const ESCAPES: bool;
-
-    /// Grants an output to a buffer that asks for it, if its head can go. Returns whether it can.
-    fn try_request<S: Shape, F: Features>(
-        &mut self,
-        view: &mut Visit<'_, '_, S, F>,
-        request: (usize, u32),
-        now: Tick,
-    ) -> bool;
-}
-
-/// The attempt of an allocation pass.
-#[derive(Clone, Copy)]
-struct PassAttempt {
-    pass: AllocationPass,
-    blocked: Blocked,
-}
-
-impl Attempt for PassAttempt {
-    const ESCAPES: bool = false;
-
-    #[inline(always)]
-    fn try_request<S: Shape, F: Features>(
-        &mut self,
-        view: &mut Visit<'_, '_, S, F>,
-        (output, buffer): (usize, u32),
-        now: Tick,
-    ) -> bool {
-        let place = S::buffer(buffer as usize);
-        let ask = view.cell.ask[place];
-        if ask > now {
-            self.blocked.until = self.blocked.until.min(ask);
-            return false;
-        }
-        if F::COMBINES && view.is_collective(buffer) {
-            return view.try_grant_copy(output, buffer, &mut self.blocked, now);
-        }
-        let options = if F::CHOOSES { view.choice(buffer).options } else { 0 };
-        let chooses = options != 0;
-        // By the output of its escape alone it may not go on the adaptive channel.
-        if !F::RELATES && chooses && options >> output & 1 == 0 {
-            return false;
-        }
-        if F::RELATES && chooses {
-            return view.try_grant_hop(output, buffer, (self.pass, &mut self.blocked), now);
-        }
-        let out_vc = match (chooses, view.size().shift) {
-            (true, _) => view.context.channels.adaptive,
-            (false, 0) => 0,
-            (false, _) => view.cell.out_vc[place],
-        };
-        let room = (out_vc, view.cell.need[place], view.cell.head[place]);
-        if let Some(obstacle) = view.obstacle(output, buffer, room, now) {
-            self.blocked.add(&obstacle);
-            return false;
-        }
-        if chooses {
-            if self.pass == AllocationPass::Preferred && !view.prefers(output, buffer, now) {
-                self.blocked.passed_over = true;
-                return false;
-            }
-            view.withdraw(output, buffer, now);
-            view.note_adaptive_grant(output, now);
-        }
-        if F::CHOOSES {
-            view.grant_apart(output, buffer, out_vc, now);
-        } else {
-            view.grant(output, buffer, out_vc, now);
-        }
-        true
-    }
-}
-
 impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Simulates the router's outputs before `until`, or until its terminals have something to do
     /// that cannot wait. Returns a lower bound of the time of the next grant.
@@ -150,8 +76,14 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         if self.is_on_torus() {
             self.look_at_rooms();
         }
-        self.take_arrivals();
+        if !F::CHOOSES {
+            self.take_arrivals();
+        }
         loop {
+            if F::CHOOSES {
+                // Also the heads that came up at the instant before.
+                self.take_arrivals();
+            }
             let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
             let links_due = if F::RESENDS { *self.links_due() } else { NEVER };
             let now = self.cell.least_due::<F::Vector>().min(decide_at).min(links_due);
@@ -166,12 +98,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
                 self.decide_all(now);
                 continue;
             }
-            if F::RELATES {
-                self.allocate_by_relation(now);
-            } else if F::CHOOSES {
-                self.allocate_adaptive(now);
+            if F::CHOOSES {
+                self.allocate_among_choices(now);
             } else {
-                self.serve_due_outputs(AllocationPass::Any, now);
+                let start = self.cell.next_output.into();
+                self.serve_outputs(AllocationPass::Any, start, now);
             }
             if F::RESENDS {
                 self.handle_granted(now);
@@ -179,20 +110,32 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
-    /// Tries a grant at each output that is due, in cyclic order from behind the latest grant
-    /// before this instant.
+    /// Tries a grant at each output that a pass serves, in cyclic order from `start`.
     #[inline(always)]
-    pub(crate) fn serve_due_outputs(&mut self, pass: AllocationPass, now: Tick) {
-        let start = u32::from(self.cell.next_output);
+    pub(crate) fn serve_outputs(&mut self, pass: AllocationPass, start: u32, now: Tick) {
         let words = self.cell.due.as_ref().len().div_ceil(64);
         for step in 0..span_count(words) {
             let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
-            let due = &self.cell.due.as_ref()[word * 64..];
-            let due = equal::<F::Vector>(&due[..due.len().min(64)], now);
-            for output in Span::new(fitted!(word, u32) * 64, turn, due & mask) {
-                self.try_grant(output as usize, pass, now);
+            let outputs = if F::CHOOSES {
+                self.outputs_of_pass(pass, (word, mask), now)
+            } else {
+                self.due_outputs(word, now) & mask
+            };
+            for output in Span::new(fitted!(word, u32) * 64, turn, outputs) {
+                // Those that asked may have been granted another output in the meantime.
+                let is_due = !F::CHOOSES || self.cell.due[S::port(output as usize)] == now;
+                if is_due || pass == AllocationPass::Escapes {
+                    self.try_grant(output as usize, pass, now);
+                }
             }
         }
+    }
+
+    /// A word of the set of outputs that are due.
+    #[inline(always)]
+    pub(crate) fn due_outputs(&self, word: usize, now: Tick) -> u64 {
+        let due = &self.cell.due.as_ref()[word * 64..];
+        equal::<F::Vector>(&due[..due.len().min(64)], now)
     }
 
     /// Makes the requests of heads that have come to empty buffers since the last visit.
@@ -219,8 +162,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let ask = packet.ready.max(self.cell.left[place]);
         self.cell.ask[place] = ask;
         let (route, passed, flits) = (packet.route, packet.note, packet.flits);
-        if F::CHOOSES {
+        if F::COMBINES || F::RESENDS {
             return self.new_head_of_any_kind(buffer);
+        }
+        if F::CHOOSES {
+            return self.request_next_hop(buffer);
         }
         let (output, vc) = match self.routing {
             Routing::Source(routes) => routes.next_hop(route, passed),
@@ -248,10 +194,10 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     #[inline(never)]
     fn new_head_of_any_kind(&mut self, buffer: u32) {
         let slot = self.cell.head[S::buffer(buffer as usize)];
-        if F::RESENDS && self.origin(slot).is_bad() && !self.asks_before_it_leaves(buffer) {
+        if self.origin(slot).is_bad() && !self.asks_before_it_leaves(buffer) {
             return;
         }
-        if F::COMBINES && self.is_collective(buffer) {
+        if self.is_collective(buffer) {
             return self.new_head_collective(buffer);
         }
         self.request_next_hop(buffer);
@@ -259,7 +205,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
     #[inline(always)]
-    pub(crate) fn request_next_hop(&mut self, buffer: u32) {
+    fn request_next_hop(&mut self, buffer: u32) {
         let place = S::buffer(buffer as usize);
         let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
         let head = self.head(buffer, slot);
@@ -319,17 +265,19 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Tries to grant a free output to the first packet that can go. If none can, notes why, and
     /// when one may.
     #[inline(always)]
-    pub(crate) fn try_grant(&mut self, output: usize, pass: AllocationPass, now: Tick) {
+    fn try_grant(&mut self, output: usize, pass: AllocationPass, now: Tick) {
         let output = S::port(output);
         debug_assert!(self.cell.free_at[output] <= now);
-        let blocked = Blocked { stall: None, until: NEVER, passed_over: false };
-        let mut attempt = PassAttempt { pass, blocked };
-        if self.grant_first(output, &mut attempt, now) {
+        let mut blocked = Blocked { stall: None, until: NEVER, passed_over: false };
+        if self.grant_first(output, (pass, &mut blocked), now) {
             return;
         }
-        let PassAttempt { blocked, .. } = attempt;
+        if pass == AllocationPass::Escapes {
+            return self.cell.lower(output, blocked.until);
+        }
         if blocked.passed_over {
-            return self.adaptive_state.passed_over.push(output);
+            self.adaptive_state.passed_over[output / 64] |= 1 << (output % 64);
+            return;
         }
         // No packet can have it now.
         self.end_stall(output, now);
@@ -345,46 +293,115 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Tries the requests for an output in the order of its arbitration, until one is granted.
     /// Returns whether one is.
     #[inline(always)]
-    pub(super) fn grant_first<A: Attempt>(
+    fn grant_first(
         &mut self,
         output: usize,
-        attempt: &mut A,
+        (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
     ) -> bool {
-        let output = S::port(output);
         let is_one = self.size().words == 1 && is_cyclic(self.context.parameters.arbitration);
         let (mut span, mut step) = if is_one {
-            let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
             let pointer = u32::from(self.cell.pointer[output]);
-            (Span::new(0, pointer % 64, requests[output]), LAST)
+            (Span::new(0, pointer % 64, self.requests(pass)[output]), LAST)
         } else {
-            match self.next_span::<A>(output, 0, now) {
+            match self.next_span(output, (pass, 0), now) {
                 Some(first) => first,
                 None => return false,
             }
         };
         loop {
             for buffer in span {
-                if attempt.try_request(self, (output, buffer), now) {
+                if self.try_request((output, buffer), (pass, &mut *blocked), now) {
                     return true;
                 }
             }
             if step == LAST {
                 return false;
             }
-            match self.next_span::<A>(output, step, now) {
+            match self.next_span(output, (pass, step), now) {
                 Some(next) => (span, step) = next,
                 None => return false,
             }
         }
     }
 
+    /// The sets of requests that a pass considers.
+    #[inline(always)]
+    fn requests(&self, pass: AllocationPass) -> &[u64] {
+        match pass {
+            AllocationPass::Escapes => self.escapes(),
+            AllocationPass::Preferred | AllocationPass::Any => self.cell.requests.as_ref(),
+        }
+    }
+
+    /// Grants a free output to a buffer that asks for it, if its head can go in a pass. Returns
+    /// whether it can.
+    #[inline(always)]
+    fn try_request(
+        &mut self,
+        (output, buffer): (usize, u32),
+        (pass, blocked): (AllocationPass, &mut Blocked),
+        now: Tick,
+    ) -> bool {
+        let place = S::buffer(buffer as usize);
+        let ask = self.cell.ask[place];
+        if ask > now {
+            blocked.until = blocked.until.min(ask);
+            return false;
+        }
+        let is_collective = F::COMBINES && self.is_collective(buffer);
+        let options = if F::CHOOSES && !is_collective { self.choice(buffer).options } else { 0 };
+        let chooses = options != 0;
+        let vc = if chooses && (F::RELATES || pass == AllocationPass::Escapes) {
+            let vc = if pass != AllocationPass::Escapes {
+                self.preferred_hop(output, buffer, (pass, blocked), now)
+            } else if F::RELATES {
+                self.fallback_hop(output, buffer, blocked, now)
+            } else {
+                self.escape(output, buffer, blocked, now)
+            };
+            let Some(vc) = vc else { return false };
+            vc
+        } else {
+            // By the output of its escape alone it may not go on the adaptive channel.
+            if chooses && options >> output & 1 == 0 {
+                return false;
+            }
+            let vc = match (chooses, self.size().shift) {
+                (true, _) => self.context.channels.adaptive,
+                (false, 0) => 0,
+                (false, _) => self.cell.out_vc[place],
+            };
+            let room = (vc, self.cell.need[place], self.cell.head[place]);
+            let obstacle = if is_collective {
+                self.lack_of_room(output, room, now)
+            } else {
+                self.obstacle(output, buffer, room, now)
+            };
+            if let Some(obstacle) = obstacle {
+                blocked.add(&obstacle);
+                return false;
+            }
+            if chooses && pass == AllocationPass::Preferred && !self.prefers(output, buffer, now) {
+                blocked.passed_over = true;
+                return false;
+            }
+            vc
+        };
+        self.grant_request(output, (buffer, vc), pass, now);
+        true
+    }
+
     /// The next span of the requests for an output in the order of its arbitration, and the step
     /// behind it. The first step is 0.
     #[inline(always)]
-    fn next_span<A: Attempt>(&self, output: usize, step: u32, now: Tick) -> Option<(Span, u32)> {
-        let requests = if A::ESCAPES { self.escapes() } else { self.cell.requests.as_ref() };
-        let set = &requests[self.words(output)];
+    fn next_span(
+        &self,
+        output: usize,
+        (pass, step): (AllocationPass, u32),
+        now: Tick,
+    ) -> Option<(Span, u32)> {
+        let set = &self.requests(pass)[self.words(output)];
         let pointer = self.cell.pointer[S::port(output)].into();
         if is_cyclic(self.context.parameters.arbitration) {
             let steps = fitted!(span_count(set.len()), u32);
@@ -460,10 +477,27 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
-    /// Does the work of [`Self::grant`], which several passes call where packets choose.
-    #[inline(never)]
-    pub(crate) fn grant_apart(&mut self, output: usize, buffer: u32, out_vc: u8, now: Tick) {
-        self.grant(output, buffer, out_vc, now);
+    /// Grants a free output to a head that can go by it in a pass.
+    #[inline(always)]
+    fn grant_request(
+        &mut self,
+        output: usize,
+        (buffer, vc): (u32, u8),
+        pass: AllocationPass,
+        now: Tick,
+    ) {
+        if F::COMBINES && self.is_collective(buffer) {
+            return self.grant_copy(output, buffer, now);
+        }
+        if F::CHOOSES && self.choice(buffer).options != 0 {
+            if F::RELATES {
+                self.note_hop(output, buffer, pass);
+            } else if pass != AllocationPass::Escapes {
+                self.note_adaptive_grant(output, now);
+            }
+            self.withdraw(output, buffer, now);
+        }
+        self.grant(output, buffer, vc, now);
     }
 
     /// Sends the head of a buffer through a free output, on a virtual channel that has room.
@@ -489,6 +523,10 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     pub(crate) fn go_to_next(&mut self, buffer: u32, next: u32) {
         if next == NONE {
             self.note_empty(buffer);
+        } else if F::CHOOSES && !F::COMBINES {
+            // It asks after this instant, so its requests can wait until the others are granted:
+            // heads that choose are much work, which is done in one place.
+            self.arrive_again(buffer, next);
         } else {
             self.new_head(buffer, next);
         }
@@ -532,9 +570,14 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         self.statistics.sent(channel, out_vc, flits);
         self.cell.pointer[output] = fitted!(buffer, u16) + 1;
         self.cell.keep_busy(output, since, released);
+        let takes_adaptive_room = self.is_on_torus() && out_vc == self.context.channels.adaptive;
         if self.has(output, HANDS_ON) {
             let room = self.cell.room[output] + u32::from(out_vc);
             self.credits.room[room as usize] -= flits;
+            if takes_adaptive_room {
+                let left = self.credits.room[room as usize];
+                self.adaptive_state.rooms.room[output % TORUS_PORTS] = left.into();
+            }
             if COPY {
                 self.origin(slot).hops += 1;
             } else if let Routing::Source(routes) = self.routing {
@@ -547,12 +590,12 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             self.hand_on(output, out_vc, (slot, ready));
         } else if F::RESENDS && self.has(output, REPEATS) {
             self.transmit(output, slot, out_vc, (now, released));
+            if takes_adaptive_room {
+                self.look_at_room(output);
+            }
         } else {
             let vc = if COPY { out_vc } else { self.place(buffer).1 };
             self.leave(output, slot, vc, arrives);
-        }
-        if self.is_on_torus() {
-            self.look_at_room(output);
         }
         released
     }

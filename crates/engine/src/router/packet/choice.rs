@@ -14,7 +14,7 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::vc_map::UNUSED;
 use crate::next_hop::{Routing, escape_bubble};
-use crate::router::packet::allocation::{AllocationPass, Attempt};
+use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::{IN_RING, NEEDS_ROOM, NOT_STALLED, Shape};
 use crate::router::packet::choices::{Choice, TORUS_PORTS};
 use crate::router::packet::vector::at_most;
@@ -67,7 +67,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 }
                 self.undecided()[word] &= !(1 << bit);
                 self.decide(slot, now);
-                self.request_next_hop(fitted!(place, u32));
+                self.arrive_again(fitted!(place, u32), slot);
             }
         }
         *self.decide_at() = due;
@@ -102,28 +102,27 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// a visit no credits come that arrive before the window's end.
     #[inline(always)]
     pub(crate) fn look_at_rooms(&mut self) {
+        // All packets may be deterministic.
+        if self.context.channels.adaptive == UNUSED {
+            return;
+        }
         for output in 0..self.cell.due.as_ref().len().min(TORUS_PORTS) {
-            self.look_at_room(output);
+            if self.has(output, NEEDS_ROOM) {
+                self.look_at_room(output);
+            } else {
+                let rooms = &mut self.adaptive_state.rooms;
+                (rooms.room[output], rooms.collect_at[output]) = (0, NEVER);
+            }
         }
     }
 
-    /// Looks up the room behind an output.
+    /// Looks up the room behind an output that leads to a router.
     #[inline(always)]
     pub(crate) fn look_at_room(&mut self, output: usize) {
-        let vc = self.context.channels.adaptive;
-        // All packets may be deterministic.
-        if output >= TORUS_PORTS || vc == UNUSED {
-            return;
-        }
-        let (mut room, mut collect_at) = (0, NEVER);
-        if self.has(output, NEEDS_ROOM) {
-            let place = self.cell.room[S::port(output)] + u32::from(vc);
-            room = u32::from(self.credits.room[place as usize]);
-            collect_at = self.credits.first_time(place);
-        }
+        let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
         let rooms = &mut self.adaptive_state.rooms;
-        (rooms.room[output % TORUS_PORTS], rooms.collect_at[output % TORUS_PORTS]) =
-            (room, collect_at);
+        rooms.room[output % TORUS_PORTS] = self.credits.room[place as usize].into();
+        rooms.collect_at[output % TORUS_PORTS] = self.credits.first_time(place);
     }
 
     /// Collects the credits for the adaptive channel that have arrived.
@@ -169,9 +168,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let place = S::buffer(buffer as usize);
         self.cell.need[place] = self.head_of(buffer).flits + bubble;
         let ask = self.cell.ask[place];
-        if !F::RELATES {
-            self.choosing()[buffer as usize / 64] |= 1 << (buffer % 64);
-        }
+        self.choosing()[buffer as usize / 64] |= 1 << (buffer % 64);
         for (output, escapes) in self.options(buffer) {
             self.add_request(output, buffer, ask);
             if escapes {
@@ -181,6 +178,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Withdraws all requests of a head with a choice, which leaves by output `granted`.
+    #[inline(always)]
     pub(crate) fn withdraw(&mut self, granted: usize, buffer: u32, now: Tick) {
         for (output, escapes) in self.options(buffer) {
             if output != granted {
@@ -195,21 +193,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         if !F::RELATES {
             let escape = usize::from(choice.output);
             *self.escape_word(escape, buffer) &= !(1 << (buffer % 64));
-            self.choosing()[buffer as usize / 64] &= !(1 << (buffer % 64));
         }
-    }
-
-    /// Sends a head with a choice through a free output, on a virtual channel that has room.
-    #[inline(always)]
-    pub(crate) fn grant_choice(&mut self, output: usize, buffer: u32, vc: u8, now: Tick) {
-        self.withdraw(output, buffer, now);
-        self.grant_apart(output, buffer, vc, now);
-        if F::RELATES {
-            // The room behind the output has become less.
-            let room_cache = &mut self.adaptive_state.room_cache;
-            room_cache.outputs[output].allocation = 0;
-            room_cache.state += 1;
-        }
+        self.choosing()[buffer as usize / 64] &= !(1 << (buffer % 64));
     }
 
     /// Notes that the adaptive channel of an output is granted.
@@ -254,6 +239,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             return true;
         }
         let open = options & self.with_room(need) & self.free(now);
+        if open.is_power_of_two() {
+            return true;
+        }
         let (input, _) = self.place(buffer);
         let straight = self.cell.port[input].into();
         let own = self.layout.first_output as usize..;
@@ -270,33 +258,49 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
     #[inline(always)]
-    pub(crate) fn allocate_adaptive(&mut self, now: Tick) {
+    pub(crate) fn allocate_among_choices(&mut self, now: Tick) {
         let start = u32::from(self.cell.next_output);
-        self.collect_rooms(now);
-        self.serve_choices(now);
-        // A start behind the last port of a torus is a start at the first.
-        let start = if start < u16::BITS { start } else { 0 };
-        let mut escapes = (self.outputs_of_stuck(now) & self.free(now)).rotate_right(start);
-        while escapes != 0 {
-            let output = (escapes.trailing_zeros() + start) % u16::BITS;
-            escapes &= escapes - 1;
-            self.grant_escapes(output as usize, now);
+        if F::RELATES {
+            let (outputs, buffers) = (self.layout.outputs, self.size().buffers);
+            self.adaptive_state.room_cache.begin(outputs, buffers);
+        } else {
+            self.collect_rooms(now);
+        }
+        let mut pass = AllocationPass::Preferred;
+        // One loop, so that all that a grant does is there once, and inlined.
+        loop {
+            let grants = self.counters.grants;
+            self.serve_outputs(pass, start, now);
+            pass = match pass {
+                AllocationPass::Preferred => AllocationPass::Any,
+                AllocationPass::Any => AllocationPass::Escapes,
+                // For want of the room that was taken others may now take a fallback.
+                AllocationPass::Escapes if F::RELATES && self.counters.grants > grants => pass,
+                AllocationPass::Escapes => return,
+            };
         }
     }
 
-    /// Serves the outputs that are due, in the first two passes.
+    /// The outputs that a pass serves, of those in the mask of a word.
     #[inline(always)]
-    pub(crate) fn serve_choices(&mut self, now: Tick) {
-        self.serve_due_outputs(AllocationPass::Preferred, now);
-        if self.adaptive_state.passed_over.is_empty() {
-            return;
+    pub(crate) fn outputs_of_pass(
+        &mut self,
+        pass: AllocationPass,
+        (word, mask): (usize, u64),
+        now: Tick,
+    ) -> u64 {
+        match pass {
+            AllocationPass::Preferred => self.due_outputs(word, now) & mask,
+            AllocationPass::Any => {
+                let passed_over = &mut self.adaptive_state.passed_over[word];
+                let outputs = *passed_over & mask;
+                *passed_over &= !mask;
+                outputs
+            }
+            AllocationPass::Escapes if F::RELATES => self.fallback_outputs(word, now) & mask,
+            AllocationPass::Escapes if word == 0 => self.outputs_of_stuck(now) & mask,
+            AllocationPass::Escapes => 0,
         }
-        let mut passed_over = std::mem::take(&mut self.adaptive_state.passed_over);
-        for &output in &passed_over {
-            self.try_grant(output, AllocationPass::Any, now);
-        }
-        passed_over.clear();
-        self.adaptive_state.passed_over = passed_over;
     }
 
     /// The outputs that send nothing, a bit each. Those of a torus are among the first sixteen.
@@ -306,15 +310,21 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         fitted!(at_most::<F::Vector>(&free_at[..free_at.len().min(TORUS_PORTS)], now), u16)
     }
 
-    /// The outputs by which heads that ask now need an escape, since none of their options has room,
-    /// a bit each.
+    /// The heads with a choice that ask now, in a word of the set of buffers.
     #[inline(always)]
-    fn outputs_of_stuck(&mut self, now: Tick) -> u16 {
+    pub(crate) fn choosing_now(&mut self, word: usize, now: Tick) -> u64 {
+        let asks = self.cell.ask.as_ref().get(word * 64..).unwrap_or_default();
+        let ready = at_most::<F::Vector>(&asks[..asks.len().min(64)], now);
+        self.choosing()[word] & ready
+    }
+
+    /// The free outputs by which heads that ask now need an escape, since none of their options has
+    /// room, a bit each.
+    #[inline(always)]
+    fn outputs_of_stuck(&mut self, now: Tick) -> u64 {
         let mut outputs = 0;
         for word in 0..self.size().words {
-            let asks = self.cell.ask.as_ref().get(word * 64..).unwrap_or_default();
-            let ready = at_most::<F::Vector>(&asks[..asks.len().min(64)], now);
-            for bit in bits(self.choosing()[word] & ready) {
+            for bit in bits(self.choosing_now(word, now)) {
                 let place = S::buffer(word * 64 + bit);
                 let &mut Choice { options, output, .. } = self.choice(fitted!(place, u32));
                 if options & self.with_room(self.cell.need[place]) == 0 {
@@ -322,35 +332,24 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 }
             }
         }
-        outputs
+        u64::from(outputs & self.free(now))
     }
 
-    /// Grants a free output to the first head that needs an escape and can have it there. Returns
-    /// whether there was one.
-    #[inline(always)]
-    pub(crate) fn grant_escapes(&mut self, output: usize, now: Tick) -> bool {
-        let mut attempt = EscapeAttempt { until: NEVER };
-        let granted = self.grant_first(output, &mut attempt, now);
-        if !granted {
-            self.cell.lower(output, attempt.until);
-        }
-        granted
-    }
-
-    /// The virtual channel on which the head of a buffer can escape by a free output. If there is
-    /// none: the time until which there is none, as far as it is known.
-    #[inline(always)]
-    fn escape(&mut self, output: usize, buffer: u32, now: Tick) -> Result<u8, Tick> {
+    /// The virtual channel on which the head of a buffer, which asks now, can escape by a free
+    /// output, if it can.
+    pub(crate) fn escape(
+        &mut self,
+        output: usize,
+        buffer: u32,
+        blocked: &mut Blocked,
+        now: Tick,
+    ) -> Option<u8> {
         let place = S::buffer(buffer as usize);
-        let (ask, need) = (self.cell.ask[place], self.cell.need[place]);
-        if ask > now {
-            return Err(ask);
-        }
         let &mut Choice { options, output: port, .. } = self.choice(buffer);
-        if options & self.with_room(need) != 0 {
+        if options & self.with_room(self.cell.need[place]) != 0 {
             // The packet is granted a hop there, or what it waits for there makes the output due
             // again.
-            return Err(NEVER);
+            return None;
         }
         let (input, vc) = self.place(buffer);
         let out_vc = self.cell.out_vc[place];
@@ -358,44 +357,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let in_ring = self.has(output, IN_RING);
         let bubble = escape_bubble(self.context.bubble, came, (port, out_vc), in_ring);
         let room = (out_vc, self.head_of(buffer).flits + bubble, self.cell.head[place]);
-        self.obstacle(output, buffer, room, now).map_or(Ok(out_vc), |obstacle| Err(obstacle.until))
-    }
-}
-
-/// The attempt to grant an output to a head that needs an escape there. It is blocked until some
-/// time, as far as that is known.
-#[derive(Clone, Copy)]
-struct EscapeAttempt {
-    until: Tick,
-}
-
-impl Attempt for EscapeAttempt {
-    const ESCAPES: bool = true;
-
-    #[inline(always)]
-    fn try_request<S: Shape, F: Features>(
-        &mut self,
-        view: &mut Visit<'_, '_, S, F>,
-        (output, buffer): (usize, u32),
-        now: Tick,
-    ) -> bool {
-        let escape = if F::RELATES {
-            view.fallback_hop(output, buffer, now)
-        } else {
-            view.escape(output, buffer, now)
-        };
-        match escape {
-            Ok(vc) => {
-                if F::RELATES {
-                    view.count_fallback(buffer);
-                }
-                view.grant_choice(output, buffer, vc, now);
-                true
-            }
-            Err(other) => {
-                self.until = self.until.min(other);
-                false
-            }
-        }
+        let obstacle = self.obstacle(output, buffer, room, now);
+        obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
+        obstacle.is_none().then_some(out_vc)
     }
 }

@@ -9,12 +9,14 @@
 
 use std::ops::Range;
 
-use crate::frame::tick::{NEVER, Tick};
-use crate::next_hop::RelationTables;
+use crate::frame::tick::Tick;
+use crate::next_hop::{PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::Shape;
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
+use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
+use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_routing::relation::Hop;
 
@@ -51,61 +53,42 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         (hops, relation_tables.first(self.name, self.head_of(buffer).note, hops))
     }
 
-    /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
-    /// the latest grant before this instant.
+    /// The free outputs by which heads that ask now may take a fallback, in a word of their set; none
+    /// unless a head needs one.
     #[inline(always)]
-    pub(crate) fn allocate_by_relation(&mut self, now: Tick) {
-        let (outputs, buffers) = (self.layout.outputs, self.size().buffers);
-        self.adaptive_state.room_cache.begin(outputs, buffers);
-        let start = self.cell.next_output;
-        let fallback = self.relation_tables().has_fallbacks();
-        let mut due = std::mem::take(&mut self.adaptive_state.due);
-        due.clear();
-        if fallback {
-            let all = 0..self.layout.outputs;
-            due.extend(all.filter(|&output| self.cell.due[usize::from(output)] <= now));
+    pub(crate) fn fallback_outputs(&mut self, word: usize, now: Tick) -> u64 {
+        let (mut outputs, mut is_stuck) = (0, false);
+        if !self.relation_tables().has_fallbacks() {
+            return outputs;
         }
-        let grants = self.counters.grants;
-        self.serve_choices(now);
-        if fallback {
-            // Nothing has changed for the other heads, unless a grant took room. For want of that
-            // room others may now take a fallback.
-            let mut granted =
-                self.counters.grants > grants || self.grant_fallbacks(&due, start, now);
-            due.clear();
-            due.extend(0..self.layout.outputs);
-            while granted {
-                granted = self.grant_fallbacks(&due, start, now);
+        for of_buffers in 0..self.size().words {
+            for bit in bits(self.choosing_now(of_buffers, now)) {
+                let buffer = fitted!(of_buffers * 64 + bit, u32);
+                let flits = self.head_of(buffer).flits;
+                is_stuck |= !self.fits_elsewhere(buffer, flits, now);
+                for place in self.ports_of(buffer) {
+                    let PortHops { port, fallback, .. } = self.relation_tables().port(place);
+                    if fallback != 0 && usize::from(port) / 64 == word {
+                        outputs |= 1 << (port % 64);
+                    }
+                }
             }
         }
-        self.adaptive_state.due = due;
+        // A grant may take the room that the others have. So the outputs of all heads count.
+        let free_at = &self.cell.free_at.as_ref()[word * 64..];
+        let free = at_most::<F::Vector>(&free_at[..free_at.len().min(64)], now);
+        if is_stuck { outputs & free } else { 0 }
     }
 
-    /// Serves requests for fallbacks at some outputs, given in ascending order. The cyclic order
-    /// starts at `start`. Returns whether a packet was granted one.
-    #[inline(always)]
-    fn grant_fallbacks(&mut self, outputs: &[u16], start: u16, now: Tick) -> bool {
-        let (before, behind) = outputs.split_at(outputs.partition_point(|&output| output < start));
-        let mut granted = false;
-        for output in behind.iter().chain(before).map(|&output| usize::from(output)) {
-            let requests = self.words(output);
-            let any = self.escapes()[requests].iter().any(|&word| word != 0);
-            if any && self.cell.free_at[output] <= now {
-                granted |= self.grant_escapes(output, now);
-            }
-        }
-        granted
-    }
-
-    /// Grants a free output to the head of a buffer if it has a hop there with room and prefers no
-    /// other output. Returns whether it did.
-    pub(crate) fn try_grant_hop(
+    /// The virtual channel of the hop that the head of a buffer may have by a free output, if it has
+    /// one with room there and prefers no other output.
+    pub(crate) fn preferred_hop(
         &mut self,
         output: usize,
         buffer: u32,
         (pass, blocked): (AllocationPass, &mut Blocked),
         now: Tick,
-    ) -> bool {
+    ) -> Option<u8> {
         let place = S::buffer(buffer as usize);
         let (need, slot) = (self.cell.need[place], self.cell.head[place]);
         let flits = self.head_of(buffer).flits;
@@ -119,29 +102,20 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 let obstacle = self.lack_of_room(output, (vc, need, slot), now);
                 obstacle.iter().for_each(|obstacle| blocked.add(obstacle));
             }
-            return false;
+            return None;
         }
         // There is room on some virtual channel: the lack of room on others does not matter.
         let vc = fitted!(open.trailing_zeros(), u8);
         if let Some(obstacle) = self.obstacle(output, buffer, (vc, need, slot), now) {
             blocked.add(&obstacle);
-            return false;
+            return None;
         }
         let first = self.first_of(buffer, ports.clone());
-        let best = match pass {
-            AllocationPass::Preferred => self.best(ports, first, needs, now),
-            AllocationPass::Any => self.best(here..here + 1, first, needs, now),
-        };
-        match best {
-            Some(hop) if usize::from(hop.port) == output => {
-                self.grant_choice(output, buffer, hop.vc, now);
-                true
-            }
-            _ => {
-                blocked.passed_over = true;
-                false
-            }
-        }
+        let among = if pass == AllocationPass::Preferred { ports } else { here..here + 1 };
+        let best = self.best(among, first, needs, now);
+        let own = best.filter(|hop| usize::from(hop.port) == output).map(|hop| hop.vc);
+        blocked.passed_over |= own.is_none();
+        own
     }
 
     /// The best hop with room through a free output, fallbacks excluded: by the output with the
@@ -218,40 +192,41 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         fits
     }
 
-    /// Counts a hop of a head that is a fallback.
-    pub(crate) fn count_fallback(&mut self, buffer: u32) {
-        let slot = self.cell.head[S::buffer(buffer as usize)];
-        self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
+    /// Notes that a head with a choice is granted an output in a pass.
+    pub(crate) fn note_hop(&mut self, output: usize, buffer: u32, pass: AllocationPass) {
+        if pass == AllocationPass::Escapes {
+            let slot = self.cell.head[S::buffer(buffer as usize)];
+            self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
+        }
+        self.adaptive_state.room_cache.take_room(output);
     }
 
-    /// The virtual channel on which the head of a buffer can take a fallback by a free output. If
-    /// there is none: the time until which there is none, as far as it is known.
+    /// The virtual channel on which the head of a buffer, which asks now, can take a fallback by a
+    /// free output, if it can.
     pub(crate) fn fallback_hop(
         &mut self,
         output: usize,
         buffer: u32,
+        blocked: &mut Blocked,
         now: Tick,
-    ) -> Result<u8, Tick> {
+    ) -> Option<u8> {
         let place = S::buffer(buffer as usize);
-        let (ask, need) = (self.cell.ask[place], self.cell.need[place]);
-        let (slot, flits) = (self.cell.head[place], self.head_of(buffer).flits);
-        if ask > now {
-            return Err(ask);
-        }
+        let (need, slot) = (self.cell.need[place], self.cell.head[place]);
+        let flits = self.head_of(buffer).flits;
         if self.fits_elsewhere(buffer, flits, now) {
             // The packet is granted a hop there, or what it waits for there makes the output due
             // again.
-            return Err(NEVER);
+            return None;
         }
         let ports = self.ports_of(buffer);
         let here = self.relation_tables().port(self.place_of(ports.clone(), output));
         let (hops, first) = self.first_of(buffer, ports);
-        let (mut best, mut most, mut turn, mut until) = (None, 0, 0, NEVER);
+        let (mut best, mut most, mut turn) = (None, 0, 0);
         let needs = self.context.needs(need, flits);
         for vc in vcs_in(here.fallback) {
             let need = here.need(vc, needs);
             match self.obstacle(output, buffer, (vc, need, slot), now) {
-                Some(obstacle) => until = until.min(obstacle.until),
+                Some(obstacle) => blocked.add(&obstacle),
                 None => {
                     let room = self.output_room(output, now).room[usize::from(vc)];
                     let own = here.turn(vc, first, hops);
@@ -261,6 +236,6 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 }
             }
         }
-        best.ok_or(until)
+        best
     }
 }

@@ -32,19 +32,16 @@ pub(crate) struct AdaptiveState {
     pub escapes: Vec<u64>,
     /// By router: input virtual channels whose heads are new and decide on a detour when they ask.
     pub undecided: Vec<u64>,
-    /// By router: the buffers whose heads have a choice, a bit each, on a torus.
+    /// By router: the buffers whose heads have a choice, a bit each.
     pub choosing: Vec<u64>,
     /// By router: a lower bound of the time at which the first undecided head asks.
     pub decide_at: Vec<Tick>,
     /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
     /// for it.
     pub granted: Vec<Picoseconds>,
-    /// Outputs of the present pass that passed over a packet that prefers another output.
-    #[serde(skip)]
-    pub passed_over: Vec<usize>,
-    /// Outputs that are due at an instant; kept to reuse its memory.
-    #[serde(skip)]
-    pub due: Vec<u16>,
+    /// The outputs of the router that is visited that passed over a packet, since it prefers another
+    /// output, a bit each.
+    pub passed_over: Vec<u64>,
     /// The rooms of the router that is visited, on a torus.
     #[serde(skip)]
     pub rooms: AdaptiveRooms,
@@ -66,6 +63,7 @@ impl AdaptiveState {
             choosing: vec![0; that_choose * size.words],
             decide_at: vec![NEVER; routers],
             granted: routing.grant_times(ports.outputs),
+            passed_over: vec![0; size.ports.div_ceil(64)],
             ..Self::default()
         }
     }
@@ -158,6 +156,13 @@ impl RoomCache {
         if self.heads.len() < buffers {
             self.heads.resize(buffers, (0, false));
         }
+    }
+
+    /// Notes that the room behind an output becomes less.
+    #[inline(always)]
+    pub(crate) fn take_room(&mut self, output: usize) {
+        self.outputs[output].allocation = 0;
+        self.state += 1;
     }
 }
 

@@ -230,13 +230,19 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Leaves the packets of a buffer among the arrivals, of which the first may ask at `ready`.
     pub(crate) fn put_back(&mut self, buffer: u32, ready: Tick) {
-        let (place, words) = (S::buffer(buffer as usize), self.size().words);
-        let number = self.in_part(buffer);
-        self.inlets.inlets[number as usize].first = self.cell.head[place];
-        self.cell.head[place] = NONE;
-        let word = self.number as usize * words + buffer as usize / 64;
-        self.inlets.arrived[word] |= 1 << (buffer % 64);
+        let head = &mut self.cell.head[S::buffer(buffer as usize)];
+        let slot = std::mem::replace(head, NONE);
+        self.arrive_again(buffer, slot);
         self.active.lower(self.number, ready);
+    }
+
+    /// Leaves the first packet of a buffer among the arrivals.
+    #[inline(always)]
+    pub(crate) fn arrive_again(&mut self, buffer: u32, slot: u32) {
+        let number = self.in_part(buffer);
+        self.inlets.inlets[number as usize].first = slot;
+        let word = self.number as usize * self.size().words + buffer as usize / 64;
+        self.inlets.arrived[word] |= 1 << (buffer % 64);
     }
 
     /// Puts a packet into the buffer behind an output.

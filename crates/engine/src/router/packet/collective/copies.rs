@@ -2,7 +2,6 @@
 
 use crate::frame::tick::{NEVER, Tick};
 use crate::packet::Packet;
-use crate::router::packet::allocation::Blocked;
 use crate::router::packet::cell::Shape;
 use crate::router::packet::{Features, Visit};
 use flitlab_base::narrow::fitted;
@@ -40,29 +39,15 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
-    /// Grants a free output to a packet of a collective operation that asks for it, if there is
-    /// room. Returns whether it did.
-    pub(crate) fn try_grant_copy(
-        &mut self,
-        output: usize,
-        buffer: u32,
-        blocked: &mut Blocked,
-        now: Tick,
-    ) -> bool {
+    /// Grants a free output to a packet of a collective operation that has room there.
+    pub(crate) fn grant_copy(&mut self, output: usize, buffer: u32, now: Tick) {
         let trees = &self.context.trees;
-        let place = S::buffer(buffer as usize);
-        let (out_vc, slot) = (self.cell.out_vc[place], self.cell.head[place]);
-        let flits = self.head_of(buffer).flits;
-        if let Some(obstacle) = self.lack_of_room(output, (out_vc, flits, slot), now) {
-            blocked.add(&obstacle);
-            return false;
-        }
+        let out_vc = self.cell.out_vc[S::buffer(buffer as usize)];
         if trees.together && out_vc == trees.down {
             self.hold_output(output, buffer, now);
         } else {
             self.send_copy(output, buffer, now);
         }
-        true
     }
 
     /// Holds an output for a packet until the packet holds all that it needs. Then all its copies

@@ -1,6 +1,6 @@
 //! Patterns on ranks, as MPI programs have them: the nodes that take part, in ascending order, are
 //! ranks 0 to N - 1. So they are defined for any set of nodes of any fabric (\[angara-routing\],
-//! section 6.1).
+//! section 5.2).
 
 use std::sync::Arc;
 

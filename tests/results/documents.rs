@@ -97,7 +97,7 @@ pub fn commands(page: &str) -> Vec<String> {
 }
 
 /// A folder with the scenarios and the shortening command in it.
-fn place(name: &str) -> Workplace {
+pub fn place(name: &str) -> Workplace {
     let place = Workplace::new(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     symlink(root.join("scenarios"), place.0.join("scenarios")).unwrap();
@@ -133,7 +133,7 @@ fn start(command: &str, long: bool, place: &Workplace) -> Child {
 }
 
 /// Runs a command to its end, or for a while if it is one of the long ones.
-fn run(command: &str, page: &str, place: &Workplace) {
+pub fn run(command: &str, page: &str, place: &Workplace) {
     let long = LONG.iter().any(|long| command.contains(long));
     let mut child = start(command, long, place);
     let begun = Instant::now();

@@ -27,7 +27,7 @@ use flitlab_routing::adaptive::{Outputs, drawn_at};
 impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The set of the router's buffers whose heads have a choice, in words.
     #[inline(always)]
-    fn choosing(&mut self) -> &mut [u64] {
+    pub(crate) fn choosing(&mut self) -> &mut [u64] {
         let words = self.size().words;
         let first = self.number as usize * words;
         &mut self.adaptive_state.choosing[first..first + words]

@@ -62,10 +62,13 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             return outputs;
         }
         for of_buffers in 0..self.size().words {
+            if self.choosing()[of_buffers] == 0 {
+                continue;
+            }
             for bit in bits(self.choosing_now(of_buffers, now)) {
                 let buffer = fitted!(of_buffers * 64 + bit, u32);
                 let flits = self.head_of(buffer).flits;
-                is_stuck |= !self.fits_elsewhere(buffer, flits, now);
+                is_stuck = is_stuck || !self.fits_elsewhere(buffer, flits, now);
                 for place in self.ports_of(buffer) {
                     let PortHops { port, fallback, .. } = self.relation_tables().port(place);
                     if fallback != 0 && usize::from(port) / 64 == word {
@@ -131,16 +134,22 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let (mut best, mut most, mut turn) = (None, (0, 0), 0);
         for place in ports {
             let of_port = self.relation_tables().port(place);
-            if self.cell.free_at[S::port(usize::from(of_port.port))] > now {
+            let port = usize::from(of_port.port);
+            if self.cell.free_at[S::port(port)] > now {
                 continue;
             }
-            let &mut OutputRoom { room: rooms, all, .. } =
-                self.output_room(usize::from(of_port.port), now);
+            let all = self.output_room(port, now).all;
+            if best.is_some() && all < most.0 {
+                continue;
+            }
             for vc in vcs_in(of_port.vcs) {
-                let room = rooms[usize::from(vc)];
-                let (like, own) = ((all, room), of_port.turn(vc, first, hops));
-                if room >= of_port.need(vc, needs) && (best.is_none() || (like, turn) > (most, own))
-                {
+                let room = self.adaptive_state.room_cache.outputs[port].room[usize::from(vc)];
+                let like = (all, room);
+                if room < of_port.need(vc, needs) || best.is_some() && like < most {
+                    continue;
+                }
+                let own = of_port.turn(vc, first, hops);
+                if best.is_none() || (like, turn) > (most, own) {
                     (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
                 }
             }

@@ -78,7 +78,6 @@ impl<F: Fn(u32, u32) -> u32 + Send + Sync> PatternRule for ByRank<F> {
 #[cfg(test)]
 mod tests {
     use super::super::{Pattern, PatternSpec};
-    use super::*;
     use flitlab_fabric::{Faults, Torus};
 
     /// Where each node of a torus sends; itself if it sends nothing.

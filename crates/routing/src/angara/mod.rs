@@ -31,7 +31,7 @@ pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
 pub use choices::{Choices, Pair, memory_needed, unroutable};
-pub use genetic::genetic;
+pub use genetic::{Stop, genetic};
 pub use reading::{Named, NextSource, Numbering, Reading, RouteEnds, VertexKey, VertexTies};
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;
@@ -69,6 +69,8 @@ pub struct Parameters {
     pub freedoms: Freedoms,
     /// The reading of \[angara-routing\] by BFS.
     pub bfs: Reading,
+    /// When the genetic algorithm ends.
+    pub genetic: Stop,
 }
 
 impl Default for Freedoms {

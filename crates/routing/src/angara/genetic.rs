@@ -3,9 +3,9 @@
 //!
 //! 100 chromosomes; both parents of a child are drawn from all (panmixia), two-point crossover,
 //! each gene of a child mutates with a probability of 2%. The best 100 of parents and children live
-//! on. It ends after 30 generations in a row that do not improve the best. The paper also stops when
-//! an improvement is below 5% of the best. That ends it within a few generations, far from the tables
-//! that the paper reports, so it is an option, and off by default ([`Stop`]).
+//! on. It ends after 30 generations in a row that do not improve the best. The paper also stops
+//! when an improvement is below 5% of the best. That ends it within a few generations, far from the
+//! tables that the paper reports, so it is an option, and off by default ([`Stop`]).
 
 use flitlab_base::registry::Row;
 use rand::{RngExt, SeedableRng};

@@ -20,6 +20,7 @@ mod python;
 mod reproductions;
 mod robust;
 mod route_check;
+mod route_look;
 mod schedule;
 mod shell;
 mod slurm;

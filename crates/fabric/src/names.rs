@@ -92,23 +92,27 @@ impl<'t> NodeName<'t> {
         }
     }
 
-    /// Finds a node by its number, its coordinates joined by `;`, or its name, as files have them.
-    /// The error is the mistake, and advice if there is any.
+    /// Finds a node by its number, its coordinates, or its name, as files and command lines have
+    /// them. Coordinates are joined by `;` or `,`, and may stand in round brackets. The error is the
+    /// mistake, and advice if there is any.
     pub fn of_text(&self, text: &str) -> Result<u32, (String, Option<String>)> {
-        let numbers: Result<Vec<u32>, _> =
-            text.split(';').map(|number| number.trim().parse::<u32>()).collect();
-        let found = match (&numbers, self.places) {
-            (Err(_), Some(Places::Terminals(_)) | None) => self.named(text),
-            (Err(_), Some(Places::Torus(_))) => {
-                let help = "a node is its number, or its coordinates joined by `;`, as in 0;1;3";
-                return Err((format!("`{text}` is no node"), Some(help.into())));
-            }
-            (Ok(numbers), places) => {
-                let line = matches!(places, Some(Places::Torus(torus)) if torus.dimensions() == 1);
-                self.find(numbers, numbers.len() > 1 || line)
-            }
+        let Some(Places::Torus(torus)) = self.places else {
+            let number = text.trim().parse().map(|number| self.find(&[number], false));
+            return number.unwrap_or_else(|_| self.named(text)).ok_or_else(|| self.unknown(text));
         };
-        found.ok_or_else(|| (format!("there is no node {text}"), self.range()))
+        let inside = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        let numbers = inside.unwrap_or(text).split([';', ',']).map(|number| number.trim().parse());
+        let Ok(numbers) = numbers.collect::<Result<Vec<u32>, _>>() else {
+            let help = "a node is its number, or its coordinates, as in 0;1;3 or 0,1,3";
+            return Err((format!("`{text}` is no node"), Some(help.into())));
+        };
+        let coordinates = inside.is_some() || numbers.len() > 1 || torus.dimensions() == 1;
+        self.find(&numbers, coordinates).ok_or_else(|| self.unknown(text))
+    }
+
+    /// The mistake of a text that names no node, and advice.
+    fn unknown(&self, text: &str) -> (String, Option<String>) {
+        (format!("there is no node {text}"), self.range())
     }
 
     /// Finds a node of switches by its name.

@@ -137,18 +137,11 @@ impl TableFile {
 
 /// First step, directions and last step of a header, as the file has them.
 fn header_text(torus: &Torus, header: Header) -> (String, String, String) {
-    let dimensions = torus.dimensions();
     let name = |direction: usize| torus.direction_name(narrow(direction));
     let or_dot = |text: String| if text.is_empty() { ".".into() } else { text };
-    let directions: String = (0..2 * dimensions)
-        .filter(|&direction| {
-            header.direction(direction % dimensions) == Some(direction < dimensions)
-        })
-        .map(name)
-        .collect();
     let first = header.first_step().map(name).unwrap_or_default();
-    let last = header.last_step().map(|dimension| name(dimension + dimensions)).unwrap_or_default();
-    (or_dot(first), or_dot(directions), or_dot(last))
+    let last = header.last_step().map(|dimension| name(dimension + torus.dimensions()));
+    (or_dot(first), or_dot(header.directions_text(torus)), or_dot(last.unwrap_or_default()))
 }
 
 struct Parser<'t> {
@@ -399,7 +392,8 @@ mod tests {
     #[test]
     fn the_documented_example_is_a_table() {
         let page = include_str!("../../../docs/route-tables.md");
-        let example = page.split("```").nth(1).and_then(|it| it.strip_prefix("text\n")).unwrap();
+        let (_, section) = page.split_once("\n## The file\n").unwrap();
+        let example = section.split("```").nth(1).and_then(|it| it.strip_prefix("text\n")).unwrap();
         let file = TableFile::parse(example).unwrap();
         assert_eq!(file.faults, Faults { cables: vec![(0, 0)], nodes: vec![15], outside: vec![] });
         let expected =

@@ -71,6 +71,16 @@ impl Header {
         (self.0.get() >> LAST & 15).checked_sub(1).map(|dimension| dimension as usize)
     }
 
+    /// The directions between the first and the last step, in their order, such as `+x-y`.
+    pub fn directions_text(self, torus: &Torus) -> String {
+        let (dimensions, directions) = (torus.dimensions(), torus.directions() as usize);
+        let among = |&direction: &usize| {
+            self.direction(direction % dimensions) == Some(direction < dimensions)
+        };
+        let names = (0..directions).filter(among);
+        names.map(|direction| torus.direction_name(narrow(direction))).collect()
+    }
+
     /// The hops that a packet with this header makes from `source` to reach `destination`: first
     /// step, positive directions in order, negative ones in order, last step. `None` if the header
     /// does not lead there.

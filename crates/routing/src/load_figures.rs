@@ -36,10 +36,7 @@ impl LoadFigures {
         let channels = loads.len().max(1) as f64;
         let load = || loads.iter().map(|&(_, load)| load);
         let perfect = least_hops as f64 / channels;
-        let sigma = |power: i32| {
-            let powers = load().map(|load| (load as f64 - perfect).abs().powi(power));
-            libm::pow(powers.sum::<f64>() / channels, 1.0 / f64::from(power))
-        };
+        let sigma = |power| deviation(loads, perfect, power);
         Self {
             maximum: load().max().unwrap_or(0),
             minimum: load().min().unwrap_or(0),
@@ -50,6 +47,18 @@ impl LoadFigures {
             sigma_4: sigma(4),
         }
     }
+}
+
+/// Most powers of a [`deviation`]: those of loads below 2^30 are numbers.
+pub const MAX_POWER: u8 = 32;
+
+/// Sigma(k) of channel loads: the k-th root of the mean k-th power of their deviations from the
+/// perfect load. `power` is k, from 1 to [`MAX_POWER`].
+pub fn deviation(loads: &[(Channel, u64)], perfect: f64, power: u8) -> f64 {
+    let powers =
+        loads.iter().map(|&(_, load)| (load as f64 - perfect).abs().powi(i32::from(power)));
+    let mean = powers.sum::<f64>() / loads.len().max(1) as f64;
+    libm::pow(mean, 1.0 / f64::from(power))
 }
 
 /// What is counted over some of the routes.
@@ -117,6 +126,10 @@ mod tests {
         );
         assert_eq!((figures.sigma_1, figures.sigma_2), (1.0, 2f64.sqrt()));
         assert!((figures.sigma_4 - 8f64.powf(0.25)).abs() < 1e-12);
+        assert!((deviation(&[(0, 1), (1, 5)], 3.0, 3) - 2.0).abs() < 1e-12);
+        // The higher the power, the nearer to the greatest deviation.
+        let high = deviation(&[(0, 1 << 30), (1, 0)], 0.0, MAX_POWER);
+        assert!((0.97..1.0).contains(&(high / f64::from(1 << 30))), "{high}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Tables of routes that sources look up, for Angara.
 
-use std::fs::{self, File};
-use std::io::BufWriter;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,10 +7,9 @@ use cpu_time::ProcessTime;
 
 use super::angara_report::AngaraReport;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
-use crate::cli::folder;
 use crate::cli::say::say;
 use flitlab::registry::Row;
-use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Parameters};
+use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
 use flitlab::topology::Fabric;
@@ -20,6 +17,33 @@ use flitlab::units::memory_text;
 
 /// A table that takes more than this many bytes is announced.
 const LARGE: u64 = 500_000_000;
+
+/// A table that was just made, with what it was made from.
+pub(super) struct Made<'n> {
+    pub choices: Choices<'n>,
+    pub generated: Generated,
+    cpu_seconds: f64,
+    seconds: f64,
+}
+
+/// Makes a table for every pair that can be routed.
+pub(super) fn generate<'n>(
+    network: &'n Network,
+    algorithm: Row<Algorithm>,
+    parameters: &Parameters,
+) -> Result<Made<'n>, Failure> {
+    let region = Region::new(&network.fabric);
+    let needed = enough_memory(&region, parameters.freedoms).map_err(Failure::input)?;
+    if needed > LARGE {
+        say(&format!("note: this takes about {} of memory", memory_text(needed)));
+    }
+    let (started, cpu) = (Instant::now(), ProcessTime::now());
+    let choices = Choices::new(region, parameters.freedoms);
+    let generated = (algorithm.table)(&choices, parameters, network.seed)
+        .map_err(|error| Failure::input(error.to_string()))?;
+    let (cpu_seconds, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
+    Ok(Made { choices, generated, cpu_seconds, seconds })
+}
 
 pub(super) fn make(
     route: &Route,
@@ -29,16 +53,8 @@ pub(super) fn make(
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let (torus, faults) = network.torus().expect("chosen for tori only");
-    let region = Region::new(fabric);
-    let needed = enough_memory(&region, parameters.freedoms).map_err(Failure::input)?;
-    if needed > LARGE {
-        say(&format!("note: this takes about {} of memory", memory_text(needed)));
-    }
-    let (started, cpu) = (Instant::now(), ProcessTime::now());
-    let choices = Choices::new(region, parameters.freedoms);
-    let generated = (algorithm.table)(&choices, parameters, network.seed)
-        .map_err(|error| Failure::input(error.to_string()))?;
-    let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
+    let made = generate(network, algorithm, parameters)?;
+    let Made { choices, generated, cpu_seconds, seconds } = made;
     let proof = prove(fabric, &generated.table);
     let flaws: Vec<&Flaw> =
         proof.flaws.iter().filter(|flaw| !matches!(flaw, Flaw::Missing { .. })).collect();
@@ -48,9 +64,10 @@ pub(super) fn make(
     let quality = Quality::new(choices.region(), &generated.table);
     let mut report =
         AngaraReport::new(&choices, &generated.table, &quality, &proof, generated.bound);
+    report.asked_sigma = route.asked_sigma(&quality.loads, &quality.load);
     report.algorithm = Some(algorithm.name);
     report.build_sssp_calls = generated.sssp_calls;
-    report.cpu_seconds = Some(cpu);
+    report.cpu_seconds = Some(cpu_seconds);
     report.seconds = Some(seconds);
     show(route, &report, fabric, &quality)?;
     if !route.allow_partial && !choices.unroutable.is_empty() {
@@ -58,16 +75,7 @@ pub(super) fn make(
     }
     let Some(path) = &route.save else { return Ok(()) };
     let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
-    if route.force {
-        folder::write_by(path, |output| file.write(output))?;
-    } else {
-        let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
-        let output = File::create_new(path).map_err(failed)?;
-        file.write(BufWriter::new(output)).map_err(|error| {
-            let _ = fs::remove_file(path);
-            failed(error)
-        })?;
-    }
+    route.write(path, |output| file.write(output))?;
     route.note(&format!("table in {}", path.display()))
 }
 
@@ -88,7 +96,8 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
     if flaws.is_empty() {
         let choices = Choices::new(Region::new(&file.fabric), Freedoms::default());
         let quality = Quality::new(choices.region(), &file.table);
-        let report = AngaraReport::new(&choices, &file.table, &quality, &proof, None);
+        let mut report = AngaraReport::new(&choices, &file.table, &quality, &proof, None);
+        report.asked_sigma = route.asked_sigma(&quality.loads, &quality.load);
         return show(route, &report, &file.fabric, &quality);
     }
     let describe = |flaw: &&Flaw| {

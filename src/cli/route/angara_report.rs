@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{deviation_text, load_text};
+use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
-use crate::cli::text::torus_text;
+use crate::cli::text::{counted, torus_text};
 use flitlab::routing::angara::{Choices, LowerBound, lower_bound};
 use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
 
@@ -18,8 +18,12 @@ pub(super) struct AngaraReport {
     pairs_without_route: u64,
     /// Of the pairs that have a route.
     share_with_one_shortest_route: f64,
+    /// The numbers of shortest legal routes that occur, in ascending order.
+    pairs_by_shortest_routes: Vec<PairsByRoutes>,
     #[serde(flatten)]
     load: LoadFigures,
+    /// The deviation that was asked for.
+    pub asked_sigma: Option<Sigma>,
     lower_bound: u32,
     lower_bound_before_rounding: f64,
     /// How far the maximum load is above the lower bound, as a fraction of that.
@@ -35,6 +39,13 @@ pub(super) struct AngaraReport {
     dependencies: u64,
     /// Source and destination.
     unroutable: Vec<(String, String)>,
+}
+
+/// Pairs that have equally many shortest legal routes.
+#[derive(Debug, Serialize)]
+struct PairsByRoutes {
+    routes: usize,
+    pairs: usize,
 }
 
 impl AngaraReport {
@@ -68,7 +79,13 @@ impl AngaraReport {
             routed_pairs: quality.routed,
             pairs_without_route: quality.unrouted,
             share_with_one_shortest_route: choices.single_share(),
+            pairs_by_shortest_routes: choices
+                .pairs_by_routes()
+                .into_iter()
+                .map(|(routes, pairs)| PairsByRoutes { routes, pairs })
+                .collect(),
             load: quality.load,
+            asked_sigma: None,
             lower_bound: rounded,
             lower_bound_before_rounding: bound.value,
             gap: quality.load.maximum as f64 / f64::from(rounded.max(1)) - 1.0,
@@ -104,6 +121,10 @@ impl AngaraReport {
             100.0 * self.share_with_one_shortest_route
         );
         line("pairs", pairs);
+        let by_routes =
+            |it: &PairsByRoutes| format!("{} for {}", it.routes, counted(it.pairs, "pair"));
+        let histogram: Vec<String> = self.pairs_by_shortest_routes.iter().map(by_routes).collect();
+        line("shortest routes", histogram.join(", "));
         line("channel load", load_text(&self.load));
         let Self { lower_bound, lower_bound_before_rounding, gap, .. } = self;
         let bound = if *gap == 0.0 {
@@ -117,7 +138,7 @@ impl AngaraReport {
             )
         };
         line("lower bound", bound);
-        line("deviation", deviation_text(&self.load));
+        line("deviation", deviation_text(&self.load, self.asked_sigma));
         line("hops", format!("mean {:.3}, at most {}", self.hops_mean, self.hops_maximum));
         line("first, last steps", format!("in {} routes", self.routes_with_first_or_last_step));
         let proof = format!(

@@ -8,7 +8,9 @@ use super::forwarding_report::ForwardingReport;
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
 use flitlab::registry::Row;
-use flitlab::routing::agnostic::{self, ALGORITHMS, Algorithm, Applies, NoTable, Parameters};
+use flitlab::routing::agnostic::{
+    self, ALGORITHMS, Algorithm, Applies, Generated, NoTable, Parameters,
+};
 use flitlab::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, VirtualChannel, prove_forwarding,
 };
@@ -59,6 +61,15 @@ fn meaningful(
     )))
 }
 
+/// Makes a table.
+pub(super) fn generate(
+    network: &Network,
+    algorithm: Row<Algorithm>,
+    parameters: &Parameters,
+) -> Result<Generated, Failure> {
+    algorithm.generate(&network.fabric, parameters).map_err(no_table)
+}
+
 pub(super) fn make(
     route: &Route,
     network: &Network,
@@ -67,7 +78,7 @@ pub(super) fn make(
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let (started, cpu) = (Instant::now(), ProcessTime::now());
-    let made = algorithm.generate(fabric, &parameters).map_err(no_table)?;
+    let made = generate(network, algorithm, &parameters)?;
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = ForwardingReport::new(fabric_text(network), fabric);
     report.algorithm = Some(algorithm.name);
@@ -150,6 +161,7 @@ pub(super) fn judge(
         })
         .collect();
     report.judge(fabric, &quality, &proof);
+    report.asked_sigma = route.asked_sigma(&quality.loads, &quality.load);
     report.flaws = refused.len();
     route.print(&report, || report.text())?;
     route.draw(fabric, &report.title(), quality.loads.iter().copied())?;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{deviation_text, load_text};
+use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
 use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use flitlab::topology::Fabric;
@@ -26,6 +26,8 @@ pub(super) struct ForwardingReport {
     pairs_without_route: u64,
     #[serde(flatten)]
     load: LoadFigures,
+    /// The deviation that was asked for.
+    pub asked_sigma: Option<Sigma>,
     /// Of the maximum load, for any table.
     lower_bound: u64,
     lower_bound_before_rounding: f64,
@@ -124,7 +126,7 @@ impl ForwardingReport {
         line("pairs", format!("{routed} routed, {without} without a route"));
         line("channel load", load_text(&self.load));
         line("lower bound", self.bound_text());
-        line("deviation", deviation_text(&self.load));
+        line("deviation", deviation_text(&self.load, self.asked_sigma));
         let hops = format!(
             "mean {:.3}, at most {}; mean {:.3}, at most {} if every path were shortest",
             self.hops_mean, self.hops_maximum, self.least_hops_mean, self.least_hops_maximum

@@ -2,10 +2,16 @@
 
 mod angara;
 mod angara_report;
+mod detours;
 mod dump;
 mod forwarding;
 mod forwarding_report;
+mod graph;
+mod look;
+mod pair;
 
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
@@ -20,9 +26,11 @@ use super::{Failure, folder};
 use flitlab::registry::{Component, Row};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, rows_text};
-use flitlab::routing::{LoadFigures, MAX_VCS, TableFile, agnostic, angara as tables};
+use flitlab::routing::{
+    LoadFigures, MAX_POWER, MAX_VCS, TableFile, agnostic, angara as tables, deviation,
+};
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
-use flitlab::topology::Fabric;
+use flitlab::topology::{Channel, Fabric};
 
 /// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
 const SHOWN: usize = 10;
@@ -37,6 +45,7 @@ const SHOWN: usize = 10;
     flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
+    flitlab route scenarios/desmos/desmos.toml --pair 0,0,0,0 2,1,0,0\n  \
     flitlab route --check desmos.routes\n  \
     flitlab route --check opensm-lfts.dump --netlist fabric.net\n\n\
     Exit code 4: a pair has no route, packets can deadlock, or the table has another flaw.")]
@@ -59,14 +68,14 @@ pub(super) struct Route {
     partition: Option<Partition>,
     /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder,
     /// with the fabric as a netlist
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", group = "written")]
     save: Option<PathBuf>,
     /// Check this table: a file of Angara's routes, an `opensm-lfts.dump`, or a folder with one
     #[arg(long, value_name = "PATH",
           conflicts_with_all = ["path", "set", "algorithm", "lanes", "partition", "save"])]
     check: Option<PathBuf>,
-    /// Replace the table that --save names, if there is one
-    #[arg(long, requires = "save")]
+    /// Replace the table that --save names, or the drawing that --graph names, if there is one
+    #[arg(long, requires = "written")]
     force: bool,
     #[command(flatten)]
     dump: dump::Files,
@@ -76,6 +85,13 @@ pub(super) struct Route {
     /// Folder for the load of every channel: loads.csv, a histogram, on a torus a heat map
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Also give sigma(K), the K-th root of the mean K-th power of the deviations from the perfect
+    /// load
+    #[arg(long, value_name = "K",
+          value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_POWER)))]
+    sigma: Option<u8>,
+    #[command(flatten)]
+    look: look::Look,
     #[command(flatten)]
     threads: Threads,
     /// Print one JSON object on standard output
@@ -129,21 +145,18 @@ impl Route {
                 "--save and --out name one folder: give the table and the figures one each";
             return Err(Failure::input(message));
         }
-        if let Some(path) = self.save.as_ref().filter(|path| folder::occupied(path)) {
-            let place = path.display();
-            if !self.force {
-                return Err(Failure::input(format!(
-                    "{place} exists: name another file or folder, or replace it with --force"
-                )));
-            }
-            if !is_table(path) {
-                return Err(Failure::input(format!(
-                    "{place} is no table that flitlab route wrote, so --force does not replace it either"
-                )));
-            }
+        if let Some(path) = &self.save {
+            self.may_write(path, "table", is_table)?;
+        }
+        if let Some(path) = &self.look.graph {
+            self.may_write(path, "routing graph", graph::is_drawing)?;
         }
         let network = Network::read(&input.document()?)?;
+        if let Some(names) = &self.look.detours {
+            return detours::show(&self, &network, names);
+        }
         self.threads.with(|| match self.maker(&network)? {
+            maker if self.look.is_asked() => look::show(&self, &network, maker),
             Maker::Angara(algorithm, parameters) => {
                 angara::make(&self, &network, algorithm, &parameters)
             }
@@ -152,6 +165,53 @@ impl Route {
             }
             Maker::OpenSm(read) => forwarding::show(&self, &network, read),
         })
+    }
+
+    /// Refuses to write where something is, unless it is of the same kind and may be replaced.
+    fn may_write(
+        &self,
+        path: &Path,
+        what: &str,
+        is_ours: impl Fn(&Path) -> bool,
+    ) -> Result<(), Failure> {
+        if !folder::occupied(path) {
+            return Ok(());
+        }
+        let place = path.display();
+        if !self.force {
+            return Err(Failure::input(format!(
+                "{place} exists: name another file or folder, or replace it with --force"
+            )));
+        }
+        if !is_ours(path) {
+            return Err(Failure::input(format!(
+                "{place} is no {what} that flitlab route wrote, so --force does not replace it either"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Writes a file where none is, or over one that may be replaced.
+    fn write(
+        &self,
+        path: &Path,
+        contents: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        if self.force {
+            return folder::write_by(path, contents);
+        }
+        let failed = |error| Failure::Run(format!("can't write {}: {error}", path.display()));
+        let mut output = BufWriter::new(File::create_new(path).map_err(failed)?);
+        contents(&mut output).and_then(|()| output.flush()).map_err(|error| {
+            let _ = fs::remove_file(path);
+            failed(error)
+        })
+    }
+
+    /// The deviation that --sigma asks for.
+    fn asked_sigma(&self, loads: &[(Channel, u64)], load: &LoadFigures) -> Option<Sigma> {
+        let sigma = |k| Sigma { k, value: deviation(loads, load.perfect, k) };
+        self.sigma.map(sigma)
     }
 
     /// Returns the requested maker, or the scenario's.
@@ -248,12 +308,25 @@ fn load_text(load: &LoadFigures) -> String {
     )
 }
 
+/// A deviation of channel loads.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Sigma {
+    k: u8,
+    value: f64,
+}
+
 /// Returns how evenly they share the load, in words.
-fn deviation_text(load: &LoadFigures) -> String {
-    format!(
+fn deviation_text(load: &LoadFigures, asked: Option<Sigma>) -> String {
+    let usual = format!(
         "sigma(1) {:.3}, sigma(2) {:.3}, sigma(4) {:.3}",
         load.sigma_1, load.sigma_2, load.sigma_4
-    )
+    );
+    match asked {
+        Some(Sigma { k, value }) if ![1, 2, 4].contains(&k) => {
+            format!("{usual}, sigma({k}) {value:.3}")
+        }
+        _ => usual,
+    }
 }
 
 /// The text of a file.

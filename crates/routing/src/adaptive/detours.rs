@@ -87,9 +87,52 @@ pub enum Family {
     },
 }
 
+impl Family {
+    /// The rule by which outflanking nodes between two nodes are placed; `None` if the detours are
+    /// orthants.
+    pub(super) fn outflank(self, torus: &Torus, source: u32, destination: u32) -> Option<OutFlank> {
+        let Self::IntermediateNodes { steps, percent } = self else { return None };
+        let distance = Leg::minimal(torus, source, destination, 0).distance();
+        let steps = steps.max(distance * percent / 100);
+        Some(OutFlank { steps, midpoint: Midpoint::Exact, nodes: Nodes::Example })
+    }
+
+    /// Adds the detours between two nodes.
+    fn find(self, torus: &Torus, source: u32, destination: u32, candidates: &mut Vec<Candidate>) {
+        let Some(rule) = self.outflank(torus, source, destination) else {
+            return orthants(torus, source, destination, candidates);
+        };
+        outflank(torus, source, destination, rule, candidates);
+        if torus.dimensions() > 3 {
+            // [outflank] gives an order for three dimensions; beyond, the shortest come first.
+            candidates.sort_by_key(Candidate::distance);
+        }
+        wraparound(torus, source, destination, rule.midpoint, candidates);
+    }
+
+    /// The detours between two nodes that packets may be sent on, in the order in which equally
+    /// profitable ones are preferred.
+    pub(super) fn between(
+        self,
+        torus: &Torus,
+        compass: &Compass,
+        source: u32,
+        destination: u32,
+    ) -> Vec<(Candidate, Detour)> {
+        let mut candidates = Vec::new();
+        if compass.distance(source, destination, Heading::default()) >= MIN_DISTANCE {
+            self.find(torus, source, destination, &mut candidates);
+        }
+        let detour = |candidate: Candidate| {
+            Some((candidate, detour(torus, compass, source, destination, &candidate)?))
+        };
+        candidates.into_iter().filter_map(detour).collect()
+    }
+}
+
 /// A detour between the nodes of one offset.
 #[derive(Clone, Copy, Debug)]
-struct Detour {
+pub(super) struct Detour {
     /// From the source to the end of the first leg, in steps.
     steps: [i16; MAXIMUM_DIMENSIONS],
     /// Hops in all.
@@ -147,17 +190,9 @@ impl Detours {
         let (torus, compass) = (&wide, Compass::new(&wide, true));
         let mut detours = Vec::new();
         let mut first = vec![0];
-        let mut candidates = Vec::new();
         for (source, destination) in pairs.into_iter().map(|pair| pair.expect("ends reach all")) {
-            let free = Heading::default();
-            if compass.distance(source, destination, free) >= MIN_DISTANCE {
-                candidates.clear();
-                find(torus, family, source, destination, &mut candidates);
-                let found = candidates.iter();
-                detours.extend(
-                    found.filter_map(|it| detour(torus, &compass, source, destination, it)),
-                );
-            }
+            let found = family.between(torus, &compass, source, destination);
+            detours.extend(found.into_iter().map(|(_, detour)| detour));
             first.push(u32::try_from(detours.len()).expect("fewer than 2^32 detours"));
         }
         let edges = margins.iter().any(|&margin| margin > 0);
@@ -167,6 +202,21 @@ impl Detours {
     /// Computes all detours, for a rule.
     fn bound(torus: &Torus, family: Family, weights: Weights) -> Result<Arc<Self>, String> {
         Self::new(torus, family, weights).map(Arc::new).map_err(|error| error.to_string())
+    }
+
+    /// The kinds and the ends of the first legs of all detours between two nodes.
+    #[cfg(test)]
+    pub(super) fn nodes(
+        &self,
+        compass: &Compass,
+        source: u32,
+        destination: u32,
+    ) -> Vec<(Misroute, u32)> {
+        let offset = compass.offset(source, destination);
+        let detours = &self.detours[self.first[offset] as usize..self.first[offset + 1] as usize];
+        let steps = |detour: &Detour| detour.steps[..compass.dimensions()].to_vec();
+        let inside = detours.iter().filter(|it| !self.edges || compass.stays(source, &steps(it)));
+        inside.map(|it| (it.kind, compass.away(source, &steps(it)))).collect()
     }
 
     /// The most profitable detour for a packet, if one is better than the minimal route (equation
@@ -267,30 +317,6 @@ fn ends(torus: &Torus) -> Vec<u32> {
         ends = ends.iter().flat_map(longer).collect();
     }
     ends.iter().filter_map(|end| torus.node(end)).collect()
-}
-
-fn find(
-    torus: &Torus,
-    family: Family,
-    source: u32,
-    destination: u32,
-    candidates: &mut Vec<Candidate>,
-) {
-    match family {
-        Family::Orthants => orthants(torus, source, destination, candidates),
-        Family::IntermediateNodes { steps, percent } => {
-            let distance = Leg::minimal(torus, source, destination, 0).distance();
-            let steps = steps.max(distance * percent / 100);
-            let (midpoint, nodes) = (Midpoint::Exact, Nodes::Example);
-            let rule = OutFlank { steps, midpoint, nodes };
-            outflank(torus, source, destination, rule, candidates);
-            if torus.dimensions() > 3 {
-                // [outflank] gives an order for three dimensions; beyond, the shortest come first.
-                candidates.sort_by_key(Candidate::distance);
-            }
-            wraparound(torus, source, destination, midpoint, candidates);
-        }
-    }
 }
 
 /// The detour of a candidate. `None` if its first or its second leg has minimal directions only.

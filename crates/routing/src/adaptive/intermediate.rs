@@ -128,17 +128,64 @@ impl<'a> Ends<'a> {
         i64::from(set & 1) - i64::from(set >> dimensions & 1)
     }
 
-    fn add(&self, kind: Misroute, coordinates: &[u32], candidates: &mut Vec<Candidate>) {
-        let Some(node) = self.torus.node(coordinates) else { return };
+    /// The detour through a node; `None` if one of its legs keeps to minimal directions.
+    fn candidate(&self, kind: Misroute, coordinates: &[u32]) -> Option<Candidate> {
+        let node = self.torus.node(coordinates)?;
         let dimensions = narrow(self.torus.dimensions());
         let first = Leg::minimal(self.torus, self.source, node, 0);
         let second = Leg::minimal(self.torus, node, self.destination, 0);
         let other = !self.minimal.direction_set(dimensions);
-        if first.direction_set(dimensions) & other != 0
-            && second.direction_set(dimensions) & other != 0
-        {
-            candidates.push(Candidate { kind, node, first, second });
-        }
+        let leaves = |leg: &Leg| leg.direction_set(dimensions) & other != 0;
+        (leaves(&first) && leaves(&second)).then_some(Candidate { kind, node, first, second })
+    }
+
+    /// The detour through the outflanking node of a vector lambda, which is relative to the minimal
+    /// directions. There are no nodes beyond the edge of an open dimension.
+    fn outflanking(&self, rule: OutFlank, lambda: &[i64]) -> Option<Candidate> {
+        let coordinate = |dimension| {
+            let (from, to, size) = self.coordinates(dimension);
+            let step = self.step(dimension);
+            let steps = |way: i64| i64::from(rule.steps) * way;
+            let place = match (step, lambda[dimension]) {
+                (_, 0) => {
+                    let wraps = self.wraps(dimension);
+                    i64::from(rule.midpoint.of_shorter_way(from, to, size, wraps))
+                }
+                (0, aside) => i64::from(from) + steps(aside),
+                (_, 1) => i64::from(to) + steps(step),
+                _ => i64::from(from) - steps(step),
+            };
+            let inside = (0..i64::from(size)).contains(&place) || self.torus.closed(dimension);
+            inside.then(|| narrow(place.rem_euclid(i64::from(size))))
+        };
+        let dimensions = 0..self.torus.dimensions();
+        let coordinates: Option<Vec<u32>> = dimensions.map(coordinate).collect();
+        self.candidate(Misroute::OutFlank, &coordinates?)
+    }
+
+    /// The detours through wraparound nodes, each with the bits beta of equation (1): bit i is that
+    /// of dimension i.
+    fn wraparound(&self, midpoint: Midpoint) -> impl Iterator<Item = (u32, Candidate)> + '_ {
+        let dimensions = self.torus.dimensions();
+        // The place of a dimension's bit in the order of the orthants.
+        let bit = move |dimension| match midpoint {
+            Midpoint::HalfOfRemainder => dimensions - 1 - dimension,
+            Midpoint::Exact => dimension,
+        };
+        (0..1u32 << dimensions).filter_map(move |number| {
+            let is_set = |dimension: usize| number >> bit(dimension) & 1 == 1;
+            if (0..dimensions).any(|dimension| is_set(dimension) && !self.torus.closed(dimension)) {
+                return None;
+            }
+            let coordinate = |dimension| {
+                let (from, to, size) = self.coordinates(dimension);
+                midpoint.of_orthant(from, to, size, is_set(dimension))
+            };
+            let coordinates: Vec<u32> = (0..dimensions).map(coordinate).collect();
+            let set = (0..dimensions).filter(|&dimension| is_set(dimension));
+            let beta = set.fold(0, |set, dimension| set | 1 << dimension);
+            Some((beta, self.candidate(Misroute::Wraparound, &coordinates)?))
+        })
     }
 }
 
@@ -153,32 +200,8 @@ pub fn outflank(
     candidates: &mut Vec<Candidate>,
 ) {
     let ends = Ends::new(torus, source, destination);
-    for lambda in lambdas(&ends, rule.nodes) {
-        let coordinates: Option<Vec<u32>> = (0..torus.dimensions())
-            .map(|dimension| {
-                let (from, to, size) = ends.coordinates(dimension);
-                let step = ends.step(dimension);
-                let aside = lambda[dimension];
-                let steps = |way: i64| i64::from(rule.steps) * way;
-                let place = match (step, aside) {
-                    (_, 0) => {
-                        let wraps = ends.wraps(dimension);
-                        i64::from(rule.midpoint.of_shorter_way(from, to, size, wraps))
-                    }
-                    (0, _) => i64::from(from) + steps(aside),
-                    (_, 1) => i64::from(to) + steps(step),
-                    _ => i64::from(from) - steps(step),
-                };
-                let inside = (0..i64::from(size)).contains(&place);
-                (inside || torus.closed(dimension))
-                    .then(|| narrow(place.rem_euclid(i64::from(size))))
-            })
-            .collect();
-        // There are no nodes beyond the edge of an open dimension.
-        if let Some(coordinates) = coordinates {
-            ends.add(Misroute::OutFlank, &coordinates, candidates);
-        }
-    }
+    let lambdas = lambdas(&ends, rule.nodes);
+    candidates.extend(lambdas.iter().filter_map(|lambda| ends.outflanking(rule, lambda)));
 }
 
 /// The vectors lambda, relative to the minimal directions: in a dimension with hops, -1 is a step
@@ -245,21 +268,45 @@ pub fn wraparound(
     candidates: &mut Vec<Candidate>,
 ) {
     let ends = Ends::new(torus, source, destination);
-    let open = (0..torus.dimensions()).filter(|&dimension| !torus.closed(dimension));
-    let bit = |dimension| match midpoint {
-        Midpoint::HalfOfRemainder => torus.dimensions() - 1 - dimension,
-        Midpoint::Exact => dimension,
-    };
-    let open = open.fold(0, |set, dimension| set | 1 << bit(dimension));
-    for beta in (0..1u32 << torus.dimensions()).filter(|beta| beta & open == 0) {
-        let coordinates: Vec<u32> = (0..torus.dimensions())
-            .map(|dimension| {
-                let (from, to, size) = ends.coordinates(dimension);
-                midpoint.of_orthant(from, to, size, beta >> bit(dimension) & 1 == 1)
-            })
-            .collect();
-        ends.add(Misroute::Wraparound, &coordinates, candidates);
-    }
+    candidates.extend(ends.wraparound(midpoint).map(|(_, candidate)| candidate));
+}
+
+/// A detour with the vector that \[outflank\] has for its node.
+pub(super) struct Labelled {
+    /// By dimension: lambda of equations (2) and (3); or beta of equation (1), which is 1 where the
+    /// node lies on the longer way round.
+    pub vector: Vec<i8>,
+    pub candidate: Candidate,
+}
+
+/// All admissible detours: through every outflanking node that uses a non-minimal direction at both
+/// ends, and through every wraparound node that does.
+pub(super) fn labelled(
+    torus: &Torus,
+    source: u32,
+    destination: u32,
+    rule: OutFlank,
+) -> Vec<Labelled> {
+    let ends = Ends::new(torus, source, destination);
+    let dimensions: u32 = narrow(torus.dimensions());
+    let outflanking = (0..3u32.pow(dimensions)).filter_map(|number| {
+        let digit = |dimension| i64::from(number / 3u32.pow(dimension) % 3) - 1;
+        let lambda: Vec<i64> = (0..dimensions).map(digit).collect();
+        let candidate = ends.outflanking(rule, &lambda)?;
+        // The paper's lambda counts along the axes.
+        let along = |(dimension, lambda): (usize, &i64)| match ends.step(dimension) {
+            -1 => narrow(-lambda),
+            _ => narrow(*lambda),
+        };
+        Some(Labelled { vector: lambda.iter().enumerate().map(along).collect(), candidate })
+    });
+    let wraparound = ends.wraparound(rule.midpoint).map(|(beta, candidate)| {
+        // The middle of the minimal orthant has beta 1 where the minimal route wraps around.
+        let longer =
+            |dimension: usize| i8::from((beta >> dimension & 1 == 1) != ends.wraps(dimension));
+        Labelled { vector: (0..torus.dimensions()).map(longer).collect(), candidate }
+    });
+    outflanking.chain(wraparound).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
+//! | [`pair`](PairDetours) | the intermediate nodes of one pair, with what each costs |
 //! | `detours` | all detours of a torus, and the most profitable one |
 //! | [`leg`](Leg) | hops left in each dimension, for routers that fix their directions once |
 //!
@@ -25,6 +26,7 @@ mod detours;
 mod intermediate;
 mod leg;
 mod orthant;
+mod pair;
 pub mod profit;
 mod rule;
 mod selection;
@@ -37,6 +39,7 @@ pub use intermediate::{Candidate, Midpoint, Nodes, OutFlank, outflank, wraparoun
 pub use leg::{Bearing, Leg, Tie};
 use orthant::{CQR, GOAL};
 pub use orthant::{ChannelQueue, Goal, orthants};
+pub use pair::{IntermediateNode, PairDetours};
 pub use rule::{
     AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Bind, BoundRule, ByDetours, Intermediate,
     Live, NonMinimalRule, Read, When,

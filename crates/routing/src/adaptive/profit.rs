@@ -186,6 +186,11 @@ impl<'u, Slots: Copy + Ord + Into<u32>> Search<'u, Slots> {
     }
 }
 
+/// The profit of a route. `used` counts the used slots of each direction, and no queue is full.
+pub(super) fn profit(route: &WeighedRoute, used: &[u32], idle: IdleRatio) -> f64 {
+    route.profit(&Congestion::new(used, u32::MAX), idle)
+}
+
 /// The most profitable detour, if it is better than the minimal route; the first among equals (17).
 ///
 /// `used` counts the used slots of each direction; from `full` on, none is free.

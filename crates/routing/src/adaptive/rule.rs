@@ -19,7 +19,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{CQR, Compass, GOAL, Heading, Misroute, OUTFLANK, PROFIT};
+use super::{CQR, Compass, Detours, GOAL, Heading, Misroute, OUTFLANK, PROFIT};
 use flitlab_base::document::Reader;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Torus;
@@ -292,6 +292,17 @@ impl NonMinimalRule {
             ByDetours::Orthants(bind) => ByDetours::Orthants(bind(torus)?),
             ByDetours::Nodes(bind) => ByDetours::Nodes(bind(torus)?),
         })
+    }
+
+    /// The detours of OutFlank Routing on a torus; `None` if this is another rule.
+    ///
+    /// # Errors
+    /// If the torus is so large that there is no place for them.
+    pub fn outflank(&self, torus: &Torus) -> Result<Option<Detours>, String> {
+        let ByDetours::Nodes(bind) = &self.bind else { return Ok(None) };
+        let rule = bind(torus)?;
+        let rule: &dyn Any = &*rule;
+        Ok(rule.downcast_ref().cloned())
     }
 
     /// The bytes that it takes on a torus, estimated.

@@ -1,17 +1,16 @@
 //! BFS, as \[angara-routing\] has it (Algorithms 1 and 2): from one source after the other a
-//! breadth-first search of the routing graph.
+//! breadth-first search of the [`RoutingGraph`].
 //!
-//! The routing graph has for each node a vertex for what a packet there may have done: nothing yet,
-//! a first step, a list of directions, a last step (section 3.1). Its edges follow from that, so
-//! they are not stored. In each level vertices come in ascending order of the routes that cross
-//! their outgoing channels, and a vertex keeps the parent that reaches it first. The next source is
-//! the one farthest from the latest. What else the order depends on the paper leaves open:
-//! [`Reading`]. Usually it is the sum of the loads here, which gives better tables than the
-//! published ones; [`Reading::TABLE_2`] comes nearest to these.
+//! In each level vertices come in ascending order of the routes that cross their outgoing channels,
+//! and a vertex keeps the parent that reaches it first. The next source is the one farthest from
+//! the latest. What else the order depends on the paper leaves open: [`Reading`]. Usually it is the
+//! sum of the loads here, which gives better tables than the published ones; [`Reading::TABLE_2`]
+//! comes nearest to these.
 
+use super::graph::Stage;
 use super::reading::{NextSource, Reading, RouteEnds, VertexKey, VertexTies};
 use super::{Algorithm, Generated};
-use super::{Freedoms, Region, Turns};
+use super::{Freedoms, Region, RoutingGraph};
 use crate::{Header, RouteTable};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -33,122 +32,18 @@ impl Algorithm {
 
 const NONE: u32 = u32::MAX;
 
-/// The past of a packet at a node: a kind of vertex. It forgets the first step once directions
-/// follow, and these once the last step is made; a route's whole header is read from its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Past {
-    header: Header,
-    /// The direction of the latest step; none at the source.
-    latest: Option<u32>,
-    stage: Stage,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Stage {
-    Begin,
-    FirstStep,
-    Directions,
-    LastStep,
-}
-
-/// A step from one kind of vertex to another.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    direction: u32,
-    kind: u32,
-    /// Whether it is against the direction order, and so needs an allowed turn.
-    against: bool,
-}
-
-/// The kinds of vertices and the steps between them, alike at every node.
-struct Kinds {
-    pasts: Vec<Past>,
-    steps: Vec<Vec<Step>>,
-}
-
-impl Kinds {
-    fn new(dimensions: usize, first_and_last_steps: bool) -> Self {
-        let begin = Past { header: Header::default(), latest: None, stage: Stage::Begin };
-        let mut kinds = Self { pasts: vec![begin], steps: Vec::new() };
-        let mut place = 0;
-        while let Some(&past) = kinds.pasts.get(place) {
-            let next = onward(past, narrow(dimensions), first_and_last_steps);
-            let steps = next
-                .into_iter()
-                .map(|(past, against)| Step {
-                    direction: past.latest.expect("a step was made"),
-                    kind: kinds.number(past),
-                    against,
-                })
-                .collect();
-            kinds.steps.push(steps);
-            place += 1;
-        }
-        kinds
-    }
-
-    fn number(&mut self, past: Past) -> u32 {
-        let known = self.pasts.iter().position(|&other| other == past);
-        narrow(known.unwrap_or_else(|| {
-            self.pasts.push(past);
-            self.pasts.len() - 1
-        }))
-    }
-}
-
-/// The pasts that one more step leads to, and whether that step is against the direction order.
-fn onward(past: Past, dimensions: u32, first_and_last_steps: bool) -> Vec<(Past, bool)> {
-    let mut next = Vec::new();
-    let latest = past.latest;
-    for direction in 0..2 * dimensions {
-        let (dimension, positive) = ((direction % dimensions) as usize, direction < dimensions);
-        if latest.is_some_and(|latest| latest.abs_diff(direction) == dimensions) {
-            continue;
-        }
-        let step = |header, stage| Past { header, latest: Some(direction), stage };
-        let list = if past.stage == Stage::FirstStep { Header::default() } else { past.header };
-        let directions = step(list.with_direction(dimension, positive), Stage::Directions);
-        let ascends = latest.is_none_or(|latest| latest < direction);
-        match past.stage {
-            Stage::Begin => {
-                next.push((directions, false));
-                if positive && first_and_last_steps {
-                    let header = past.header.with_first_step(dimension);
-                    next.push((step(header, Stage::FirstStep), false));
-                }
-            }
-            Stage::FirstStep if latest != Some(direction) => next.push((directions, !ascends)),
-            Stage::Directions => {
-                let own = past.header.direction(dimension);
-                if latest == Some(direction) || ascends && own.is_none() {
-                    next.push((directions, false));
-                }
-                if !positive && first_and_last_steps && latest != Some(direction) {
-                    let header = Header::default().with_last_step(dimension);
-                    next.push((step(header, Stage::LastStep), !ascends));
-                }
-            }
-            Stage::FirstStep | Stage::LastStep => {}
-        }
-    }
-    next
-}
-
 /// A route for every pair of a region that has one.
 pub fn bfs(region: &Region<'_>, freedoms: Freedoms, reading: Reading) -> RouteTable {
-    let turns = freedoms.turns(region);
-    let dimensions = region.torus().dimensions();
+    let graph = RoutingGraph::new(region, freedoms);
     let mut waiting = reading.numbering.nodes(region);
     let mut numbers = vec![0; region.fabric().routers() as usize];
     for (number, &node) in waiting.iter().enumerate() {
         numbers[node as usize] = narrow(number);
     }
     let mut search = Search {
-        region,
+        graph,
         reading,
         numbers,
-        turns,
-        kinds: Kinds::new(dimensions, freedoms.first_and_last_steps),
         loads: vec![0; region.fabric().channel_slots() as usize],
         parents: Vec::new(),
         ends: Vec::new(),
@@ -170,12 +65,10 @@ pub fn bfs(region: &Region<'_>, freedoms: Freedoms, reading: Reading) -> RouteTa
 }
 
 struct Search<'r, 'f> {
-    region: &'r Region<'f>,
+    graph: RoutingGraph<'r, 'f>,
     reading: Reading,
     /// For each node its number.
     numbers: Vec<u32>,
-    turns: Turns,
-    kinds: Kinds,
     /// Routes across each channel: the weights of the edges.
     loads: Vec<u32>,
     /// For each vertex (node, then kind) the vertex before it.
@@ -185,51 +78,26 @@ struct Search<'r, 'f> {
 }
 
 impl Search<'_, '_> {
-    fn vertex(&self, node: u32, kind: u32) -> u32 {
-        node * narrow::<u32>(self.kinds.pasts.len()) + kind
-    }
-
-    fn node_and_kind(&self, vertex: u32) -> (u32, u32) {
-        let kinds: u32 = narrow(self.kinds.pasts.len());
-        (vertex / kinds, vertex % kinds)
-    }
-
-    /// The vertices after one, with the channels to them.
-    fn successors(&self, vertex: u32) -> impl Iterator<Item = (u32, Channel)> + '_ {
-        let (node, kind) = self.node_and_kind(vertex);
-        let latest = self.kinds.pasts[kind as usize].latest;
-        self.kinds.steps[kind as usize].iter().filter_map(move |step| {
-            let against = step.against
-                && !latest.is_some_and(|latest| self.turns.allows(node, latest, step.direction));
-            if against {
-                return None;
-            }
-            let next = self.region.step(node, step.direction)?;
-            Some((self.vertex(next, step.kind), self.region.channel(node, step.direction)))
-        })
-    }
-
     /// The channel by which a vertex was reached; none for the start.
     fn arrival(&self, vertex: u32) -> Option<Channel> {
-        let (_, kind) = self.node_and_kind(vertex);
-        let direction = self.kinds.pasts[kind as usize].latest?;
-        let (before, _) = self.node_and_kind(self.parents[vertex as usize]);
-        Some(self.region.channel(before, direction))
+        let direction = self.graph.past(vertex).latest?;
+        let (before, _) = self.graph.node_and_kind(self.parents[vertex as usize]);
+        Some(self.graph.region().channel(before, direction))
     }
 
     /// Where a vertex comes in its level, by the reading: its key, then what decides between equal
     /// ones.
     fn place(&self, vertex: u32) -> (u64, i64) {
         let load = |channel: Channel| u64::from(self.loads[channel as usize]);
-        let leaving = || self.successors(vertex).map(|(_, channel)| load(channel));
+        let leaving = || self.graph.successors(vertex).map(|(_, channel)| load(channel));
         let key = match self.reading.key {
             VertexKey::Sum => leaving().sum(),
             VertexKey::Least => leaving().min().unwrap_or(0),
             VertexKey::Most => leaving().max().unwrap_or(0),
             VertexKey::Arrival => self.arrival(vertex).map_or(0, load),
         };
-        let (node, kind) = self.node_and_kind(vertex);
-        let number = i64::from(self.vertex(self.numbers[node as usize], kind));
+        let (node, kind) = self.graph.node_and_kind(vertex);
+        let number = i64::from(self.graph.vertex(self.numbers[node as usize], kind));
         let tie = match self.reading.ties {
             VertexTies::Reached => 0,
             VertexTies::Ascending => number,
@@ -240,15 +108,15 @@ impl Search<'_, '_> {
 
     /// Algorithm 2 from one source; gives the hops to each node.
     fn routes_from(&mut self, source: u32, table: &mut RouteTable) -> Vec<u32> {
-        let nodes = self.region.fabric().routers();
-        let vertices: u32 = narrow(nodes as usize * self.kinds.pasts.len());
+        let region = self.graph.region();
+        let nodes = region.fabric().routers();
         self.parents.clear();
-        self.parents.resize(vertices as usize, NONE);
+        self.parents.resize(self.graph.size(), NONE);
         self.ends.clear();
         self.ends.resize(nodes as usize, NONE);
-        let dimensions = narrow(self.region.torus().dimensions());
+        let dimensions = narrow(region.torus().dimensions());
         let mut hops = vec![0; nodes as usize];
-        let start = self.vertex(source, 0);
+        let start = self.graph.begin(source);
         self.parents[start as usize] = start;
         let mut level = vec![start];
         let mut length = 0;
@@ -256,7 +124,7 @@ impl Search<'_, '_> {
             let reached = (self.reading.ends == RouteEnds::Reached).then(|| level.clone());
             level.sort_by_cached_key(|&vertex| self.place(vertex));
             for vertex in reached.as_ref().unwrap_or(&level) {
-                let (node, _) = self.node_and_kind(*vertex);
+                let (node, _) = self.graph.node_and_kind(*vertex);
                 if self.ends[node as usize] == NONE {
                     self.ends[node as usize] = *vertex;
                     hops[node as usize] = length;
@@ -265,7 +133,7 @@ impl Search<'_, '_> {
             length += 1;
             let mut next_level = Vec::new();
             for &vertex in &level {
-                let next: Vec<u32> = self.successors(vertex).map(|(next, _)| next).collect();
+                let next: Vec<u32> = self.graph.successors(vertex).map(|(next, _)| next).collect();
                 for next in next {
                     if self.parents[next as usize] == NONE {
                         self.parents[next as usize] = vertex;
@@ -275,7 +143,7 @@ impl Search<'_, '_> {
             }
             level = next_level;
         }
-        for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
+        for &destination in region.nodes().iter().filter(|&&node| node != source) {
             let mut vertex = self.ends[destination as usize];
             if vertex == NONE {
                 continue;
@@ -283,7 +151,7 @@ impl Search<'_, '_> {
             let mut header = Header::default();
             let end = vertex;
             while vertex != start {
-                let past = self.kinds.pasts[self.node_and_kind(vertex).1 as usize];
+                let past = *self.graph.past(vertex);
                 let direction = past.latest.expect("not the start");
                 header = with_step(header, past.stage, direction, dimensions, vertex == end);
                 let channel = self.arrival(vertex).expect("not the start");
@@ -312,20 +180,6 @@ mod tests {
     use super::*;
     use crate::{Quality, prove};
     use flitlab_fabric::{Faults, Torus};
-
-    /// \[angara-routing\], section 3.1: begin, n first steps, 3^n - 1 lists of directions, n last
-    /// steps; the end is not kept.
-    #[test]
-    fn the_graph_has_the_vertices_of_the_paper() {
-        for (dimensions, lists) in [(2, 8), (3, 26), (4, 80)] {
-            let kinds = Kinds::new(dimensions, true);
-            let count = |stage| kinds.pasts.iter().filter(|past| past.stage == stage).count();
-            assert_eq!(count(Stage::Begin), 1);
-            assert_eq!(count(Stage::FirstStep), dimensions);
-            assert_eq!(count(Stage::Directions), lists);
-            assert_eq!(count(Stage::LastStep), dimensions);
-        }
-    }
 
     /// Figures of the table that BFS makes for a torus, after the proof.
     fn quality(sizes: &[u32], cables: &[(u32, u32)], reading: Reading) -> Quality {

@@ -5,6 +5,8 @@
 //! the fewest steps. Where failures or the region's edges forbid all routes of the torus' distance,
 //! the shortest of the longer ones are taken.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::search::{Finder, Found, Routes, Search};
@@ -82,6 +84,23 @@ impl<'f> Choices<'f> {
         single as f64 / self.pairs.len().max(1) as f64
     }
 
+    /// A pair with its routes; `None` if it has none.
+    pub fn pair(&self, source: u32, destination: u32) -> Option<&Pair> {
+        let key = |pair: &Pair| (pair.source, pair.destination);
+        let place = self.pairs.binary_search_by_key(&(source, destination), key);
+        place.ok().map(|place| &self.pairs[place])
+    }
+
+    /// How many pairs have how many routes: the numbers of routes that occur, in ascending order,
+    /// each with the number of pairs.
+    pub fn pairs_by_routes(&self) -> Vec<(usize, usize)> {
+        let mut pairs = BTreeMap::new();
+        for pair in &self.pairs {
+            *pairs.entry(pair.routes()).or_insert(0) += 1;
+        }
+        pairs.into_iter().collect()
+    }
+
     /// The header of a pair's route `number`.
     ///
     /// # Panics
@@ -149,6 +168,9 @@ pub fn memory_needed(region: &Region<'_>, freedoms: Freedoms) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::Turns;
     use super::*;
     use crate::test_fabric as fabric;
     use flitlab_fabric::{Faults, Torus};
@@ -184,6 +206,85 @@ mod tests {
                     assert_eq!(at, pair.destination);
                 }
             }
+        }
+    }
+
+    /// The channels of all shortest legal routes of a pair, by trying every walk of that length and
+    /// every way to split it into first step, directions and last step.
+    fn by_brute_force(region: &Region<'_>, turns: &Turns, pair: &Pair) -> BTreeSet<Vec<u32>> {
+        let (torus, hops) = (region.torus(), usize::from(pair.hops));
+        let half = torus.dimensions() as u32;
+        let mut walks = vec![(pair.source, vec![])];
+        for _ in 0..hops {
+            let longer = |(at, steps): &(u32, Vec<u32>)| {
+                let (at, steps) = (*at, steps.clone());
+                (0..2 * half).filter_map(move |step| {
+                    Some((region.step(at, step)?, [&steps[..], &[step]].concat()))
+                })
+            };
+            walks = walks.iter().flat_map(longer).collect();
+        }
+        // Directions ascend, and no dimension is gone both ways.
+        let ordered = |steps: &[u32]| {
+            let both = |&step: &u32| steps.contains(&((step + half) % (2 * half)));
+            steps.is_sorted() && !steps.iter().any(both)
+        };
+        let legal = |steps: &[u32]| {
+            [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().any(|(first, last)| {
+                if first + last > hops || first + last == hops && hops > 1 {
+                    return false;
+                }
+                let middle = &steps[first..hops - last];
+                let after = |number: usize| {
+                    let at = |at, &step: &u32| region.step(at, step).unwrap();
+                    steps[..number].iter().fold(pair.source, at)
+                };
+                let turn = |number: usize| {
+                    let (arrival, departure) = (steps[number - 1], steps[number]);
+                    let is_turn = arrival.abs_diff(departure) != half && arrival != departure;
+                    let allowed = || turns.allows(after(number), arrival, departure);
+                    is_turn && (arrival < departure || allowed())
+                };
+                ordered(middle)
+                    && (first == 0 || steps[0] < half && (hops == 1 || turn(1)))
+                    && (last == 0 || steps[hops - 1] >= half && (hops == 1 || turn(hops - 1)))
+            })
+        };
+        let there = walks.into_iter().filter(|(at, _)| *at == pair.destination);
+        there.map(|(_, steps)| steps).filter(|steps| legal(steps)).collect()
+    }
+
+    #[test]
+    fn the_routes_of_a_pair_are_all_that_brute_force_finds() {
+        for (sizes, cables) in [
+            (&[4, 4][..], &[][..]),
+            (&[2, 2, 2], &[]),
+            (&[3, 4], &[(0, 0), (5, 1), (7, 0)]),
+            (&[4, 2, 2], &[(0, 1)]),
+        ] {
+            let fabric = fabric(sizes, cables);
+            let region = Region::new(&fabric);
+            let turns = Freedoms::default().turns(&region);
+            let choices = Choices::new(region.clone(), Freedoms::default());
+            for pair in &choices.pairs {
+                let route = |number| {
+                    let directions = region.torus().directions();
+                    let channels = choices.channels(pair, number).iter();
+                    channels.map(|channel| channel % directions).collect::<Vec<u32>>()
+                };
+                let listed: BTreeSet<Vec<u32>> = (0..pair.routes()).map(route).collect();
+                assert_eq!(listed.len(), pair.routes());
+                let found = by_brute_force(&region, &turns, pair);
+                assert_eq!(listed, found, "{sizes:?} {cables:?} {pair:?}");
+                for hops in 1..pair.hops {
+                    let shorter = Pair { hops, ..*pair };
+                    assert!(by_brute_force(&region, &turns, &shorter).is_empty(), "{pair:?}");
+                }
+            }
+            let counted = choices.pairs_by_routes();
+            assert_eq!(counted.iter().map(|it| it.1).sum::<usize>(), choices.pairs.len());
+            let single = counted.iter().find(|it| it.0 == 1).map_or(0, |it| it.1);
+            assert_eq!(single as f64 / choices.pairs.len() as f64, choices.single_share());
         }
     }
 

@@ -14,8 +14,10 @@ mod bound;
 mod breakout;
 mod choices;
 mod direction_order;
+mod dot;
 mod exact;
 mod genetic;
+mod graph;
 mod linear;
 mod reading;
 mod resilience;
@@ -31,7 +33,9 @@ pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
 pub use choices::{Choices, Pair, memory_needed, unroutable};
-pub use genetic::genetic;
+pub use dot::{DOT_START, DrawnRoute};
+pub use genetic::{Stop, genetic};
+pub use graph::{Part, RoutingGraph};
 pub use reading::{Named, NextSource, Numbering, Reading, RouteEnds, VertexKey, VertexTies};
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;
@@ -69,6 +73,8 @@ pub struct Parameters {
     pub freedoms: Freedoms,
     /// The reading of \[angara-routing\] by BFS.
     pub bfs: Reading,
+    /// When the genetic algorithm ends.
+    pub genetic: Stop,
 }
 
 impl Default for Freedoms {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use crate::{RoutingSpec, TopologySpec};
-use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain_row, with_keys};
+use flitlab_base::document::{
+    Choice, Flag, InputFile, Reader, Text, Value, Whole, plain_row, with_keys,
+};
 use flitlab_base::registry::Registry;
 use flitlab_routing::{
     TableFile,
-    angara::{Algorithm, Freedoms, Parameters},
+    angara::{Algorithm, Freedoms, Parameters, Stop},
 };
 
 use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table, relation};
@@ -62,7 +64,14 @@ pub(super) fn read(
         let doc =
             "Whether these steps may break the direction order where no deadlock can come of it.";
         reader.set("relaxation", &Flag, &mut freedoms.relaxation, doc);
-        let parameters = Parameters { freedoms, bfs: bfs::reading(reader)? };
+        let bfs = bfs::reading(reader);
+        let mut genetic = Stop::default();
+        let doc = "Algorithm genetic ends after 30 generations without a better table. It also ends \
+                   when it finds a better table whose sigma(4) is lower by fewer hundredths than \
+                   these; the paper names 5. With 0 no improvement is too small.";
+        let percent = &mut genetic.improvement_percent;
+        reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, percent, doc);
+        let parameters = Parameters { freedoms, bfs: bfs?, genetic };
         Some(RoutingSpec::Angara { algorithm: algorithm?, parameters })
     });
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";

@@ -1,0 +1,226 @@
+//! The routes of one pair: all shortest ones, and the one that a table takes.
+
+use serde::Serialize;
+
+use super::graph::{GraphReport, draw, note};
+use super::{Failure, Route, angara};
+use crate::cli::terminal;
+use crate::cli::text::{counted, fabric_text};
+use flitlab::registry::Row;
+use flitlab::routing::angara::{Algorithm, DrawnRoute, Parameters, RoutingGraph};
+use flitlab::routing::{ForwardingTable, Header, ShortestWays};
+use flitlab::scenario::Network;
+use flitlab::topology::Torus;
+
+/// The pair that is looked at.
+#[derive(Debug, Serialize)]
+struct Place {
+    fabric: String,
+    algorithm: Option<&'static str>,
+    source: String,
+    destination: String,
+}
+
+impl Place {
+    fn new(
+        network: &Network,
+        algorithm: Option<&'static str>,
+        (source, destination): (u32, u32),
+    ) -> Self {
+        let name = |node| network.fabric.terminal_name(node);
+        let (source, destination) = (name(source), name(destination));
+        Self { fabric: fabric_text(network), algorithm, source, destination }
+    }
+
+    /// A line.
+    fn title(&self) -> String {
+        let Self { fabric, source, destination, .. } = self;
+        let algorithm = self.algorithm.map_or(String::new(), |name| format!(", algorithm {name}"));
+        format!("{fabric}{algorithm}, from {source} to {destination}\n")
+    }
+}
+
+/// The routes of a pair in a table for Angara.
+#[derive(Debug, Serialize)]
+struct AngaraPair {
+    #[serde(flatten)]
+    place: Place,
+    hops: u16,
+    shortest_routes: usize,
+    routes: Vec<ListedRoute>,
+    /// Where --graph is given.
+    graph: Option<GraphReport>,
+}
+
+/// A legal route.
+#[derive(Debug, Serialize)]
+struct ListedRoute {
+    /// A direction; the step is one hop.
+    first_step: Option<String>,
+    directions: Vec<Hops>,
+    last_step: Option<String>,
+    /// Whether the table has this route.
+    in_table: bool,
+}
+
+/// Hops in one direction.
+#[derive(Debug, Serialize)]
+struct Hops {
+    direction: String,
+    hops: u16,
+}
+
+impl ListedRoute {
+    fn new(torus: &Torus, header: Header, route: &flitlab::routing::Route, in_table: bool) -> Self {
+        let named = |run: &flitlab::routing::Run| Hops {
+            direction: torus.direction_name(u32::from(run.port)),
+            hops: run.hops,
+        };
+        let mut directions: Vec<Hops> = route.runs().iter().map(named).collect();
+        let first_step = header.first_step().map(|_| directions.remove(0).direction);
+        let last_step =
+            header.last_step().and_then(|_| directions.pop()).map(|step| step.direction);
+        Self { first_step, directions, last_step, in_table }
+    }
+
+    fn text(&self) -> String {
+        let mut parts: Vec<String> =
+            self.first_step.iter().map(|step| format!("first step {step}")).collect();
+        parts.extend(self.directions.iter().map(|it| format!("{} {}", it.hops, it.direction)));
+        parts.extend(self.last_step.iter().map(|step| format!("last step {step}")));
+        let taken = if self.in_table { "; the table takes this one" } else { "" };
+        parts.join(", ") + taken
+    }
+}
+
+/// Shows the routes of a pair, and which of them a table for Angara takes.
+pub(super) fn angara(
+    route: &Route,
+    network: &Network,
+    (algorithm, parameters): (Row<Algorithm>, &Parameters),
+    (source, destination): (u32, u32),
+) -> Result<(), Failure> {
+    let angara::Made { choices, generated, .. } = angara::generate(network, algorithm, parameters)?;
+    let torus = choices.region().torus();
+    let place = Place::new(network, Some(algorithm.name), (source, destination));
+    let Some(pair) = choices.pair(source, destination) else {
+        let Place { source, destination, .. } = &place;
+        return Err(Failure::Check(format!(
+            "error: there is no legal route from {source} to {destination}"
+        )));
+    };
+    let channels = |header: Header| header.route(torus, source, destination);
+    let mut headers: Vec<Header> =
+        (0..pair.routes()).map(|number| choices.header(pair, number)).collect();
+    let chosen = generated.table.header(source, destination);
+    let taken = chosen.and_then(channels);
+    // Around failures, an algorithm may know longer routes only.
+    headers.extend(chosen.filter(|_| headers.iter().all(|&header| channels(header) != taken)));
+    let routes: Vec<(Header, flitlab::routing::Route)> =
+        headers.into_iter().filter_map(|header| Some((header, channels(header)?))).collect();
+    let listed = routes
+        .iter()
+        .map(|(header, it)| ListedRoute::new(torus, *header, it, Some(*it) == taken))
+        .collect();
+    let graph = RoutingGraph::new(choices.region(), parameters.freedoms);
+    let drawn: Vec<DrawnRoute> = (1..)
+        .zip(&routes)
+        .filter_map(|(number, (header, it))| {
+            let is_bold = Some(*it) == taken;
+            let name = format!("route {number}{}", if is_bold { ", in the table" } else { "" });
+            Some(DrawnRoute { path: graph.path(source, *header, it)?, name, is_bold })
+        })
+        .collect();
+    let graph = draw(route, &graph, &graph.between(source, destination), &drawn)?;
+    let report = AngaraPair {
+        place,
+        hops: pair.hops,
+        shortest_routes: pair.routes(),
+        routes: listed,
+        graph,
+    };
+    route.print(&report, || report.text())?;
+    note(route)
+}
+
+impl AngaraPair {
+    /// A fact a line.
+    fn text(&self) -> String {
+        let shortest = counted(self.shortest_routes, "legal route");
+        let shortest = format!("{shortest} of {}", counted(self.hops.into(), "hop"));
+        let mut text = self.place.title() + &terminal::fact("shortest", &shortest, 21);
+        for (number, route) in (1..).zip(&self.routes) {
+            text += &terminal::fact(&format!("route {number}"), &route.text(), 21);
+        }
+        text + &self.graph.as_ref().map_or(String::new(), GraphReport::text)
+    }
+}
+
+/// The way of a pair by a forwarding table.
+#[derive(Debug, Serialize)]
+struct ForwardingPair {
+    #[serde(flatten)]
+    place: Place,
+    /// Of the fabric's shortest ways.
+    shortest_hops: u32,
+    /// Those that differ in a channel; none given above 2^64.
+    shortest_ways: Option<u64>,
+    hops: usize,
+    channels: Vec<Hop>,
+}
+
+/// A hop of the way.
+#[derive(Debug, Serialize)]
+struct Hop {
+    channel: String,
+    lane: u8,
+}
+
+/// Shows the way of a pair by a forwarding table.
+pub(super) fn forwarding(
+    route: &Route,
+    network: &Network,
+    algorithm: Option<&'static str>,
+    table: &ForwardingTable,
+    (source, destination): (u32, u32),
+) -> Result<(), Failure> {
+    let fabric = &network.fabric;
+    let flawed = |message| Failure::Check(format!("error: {message}"));
+    let path =
+        table.path(fabric, source, destination).map_err(|flaw| flawed(flaw.describe(fabric)))?;
+    let router = |node| fabric.terminal_router(node).expect("live nodes are named");
+    let shortest = ShortestWays::new(fabric, router(source), router(destination));
+    let shortest = shortest.expect("the table has a way");
+    let hop = |hop: &flitlab::routing::VirtualChannel| Hop {
+        channel: fabric.channel_name(hop.channel),
+        lane: hop.vc,
+    };
+    let report = ForwardingPair {
+        place: Place::new(network, algorithm, (source, destination)),
+        shortest_hops: shortest.hops,
+        shortest_ways: shortest.count,
+        hops: path.len(),
+        channels: path.iter().map(hop).collect(),
+    };
+    route.print(&report, || report.text())
+}
+
+impl ForwardingPair {
+    /// A fact a line.
+    fn text(&self) -> String {
+        let hops = |hops| counted(hops, "hop");
+        let ways = match self.shortest_ways {
+            Some(1) => "1 way".into(),
+            Some(ways) => format!("{ways} ways"),
+            None => "more than 2^64 ways".into(),
+        };
+        let shortest = format!("{ways} of {}", hops(self.shortest_hops as usize));
+        let mut text = self.place.title() + &terminal::fact("shortest", &shortest, 21);
+        text += &terminal::fact("in the table", &hops(self.hops), 21);
+        for (number, Hop { channel, lane }) in (1..).zip(&self.channels) {
+            let value = format!("{channel}, virtual channel {lane}");
+            text += &terminal::fact(&format!("hop {number}"), &value, 21);
+        }
+        text
+    }
+}

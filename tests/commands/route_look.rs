@@ -1,0 +1,147 @@
+//! What `flitlab route` shows of one pair: its routes, the routing graph, its detours.
+
+use crate::common::workplace::{Workplace, scenario, with};
+
+#[test]
+fn the_routes_of_a_pair_are_listed_with_that_of_the_table() {
+    let place = Workplace::new("route_pair");
+    let path = scenario("desmos/desmos");
+    let text = place.run(&["route", &path, "--pair", "0,0,0,0", "(2,1,0,0)"]);
+    assert!(text.contains("from (0,0,0,0) to (2,1,0,0)"), "{text}");
+    assert!(text.contains("3 legal routes of 3 hops"), "{text}");
+    assert!(text.contains("first step +y, 2 +x\n"), "{text}");
+    assert_eq!(text.matches("the table takes this one").count(), 1, "{text}");
+    // Node 6 is (2,1,0,0); every algorithm takes one of the three.
+    for algorithm in ["balanced", "bfs", "sssp", "direction-order"] {
+        let pair = ["route", &path, "--algorithm", algorithm, "--pair", "0", "6", "--json"];
+        let found = place.json(&pair);
+        let routes = found["routes"].as_array().unwrap();
+        assert_eq!((routes.len(), found["hops"].as_u64()), (3, Some(3)), "{algorithm}");
+        let taken = routes.iter().filter(|route| route["in_table"] == true);
+        assert_eq!(taken.count(), 1, "{algorithm}");
+    }
+}
+
+#[test]
+fn the_way_of_a_pair_is_followed_through_a_forwarding_table() {
+    let place = Workplace::new("route_pair_forwarding");
+    let path = scenario("nue/kautz");
+    let text = place.run(&["route", &path, "--algorithm", "dfsssp", "--pair", "0", "9"]);
+    assert!(text.contains("  hop 1 ") && text.contains(", virtual channel "), "{text}");
+    let path = scenario("desmos/desmos");
+    let pair = ["route", &path, "--algorithm", "min-hop", "--pair", "0", "31", "--json"];
+    let found = place.json(&pair);
+    // Four directions in any order, the first of them either way round its ring.
+    assert_eq!((found["shortest_hops"].as_u64(), found["hops"].as_u64()), (Some(4), Some(4)));
+    assert_eq!(found["shortest_ways"].as_u64(), Some(24));
+    assert_eq!(found["channels"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn nodes_that_are_no_pair_are_refused_with_the_way_out() {
+    let place = Workplace::new("route_pair_wrong");
+    let path = scenario("desmos/desmos");
+    let failed = "topology.torus.failed_nodes=[[1, 0, 0, 0]]";
+    for (option, pair, set, words) in [
+        ("--pair", ["0", "9,9,9,9"], "seed=1", "node numbers from 0 to 31"),
+        ("--pair", ["0", "host"], "seed=1", "a node is its number, or its coordinates"),
+        ("--pair", ["0", "(0,0,0,0)"], "seed=1", "name two different nodes"),
+        ("--pair", ["0", "1"], failed, "node (1,0,0,0) has failed"),
+        ("--detours", ["32", "0"], "seed=1", "there is no node 32"),
+    ] {
+        let call = with(&["route", &path, option], &pair);
+        let (code, errors) = place.fail(&with(&call, &["--set", set]));
+        let told = errors.contains(words) && errors.contains("\nhelp: ");
+        assert!(code == 2 && told && errors.contains(option), "{errors}");
+    }
+    for other in [["--save", "x"], ["--check", "x"], ["--out", "x"]] {
+        let (code, errors) = place.fail(&with(&["route", &path, "--pair", "0", "1"], &other));
+        assert!(code == 2 && errors.contains(other[0]), "{errors}");
+    }
+    let kautz = scenario("nue/kautz");
+    for call in [
+        &["route", &path, "--algorithm", "nue", "--graph", "x"][..],
+        &["route", &kautz, "--graph", "x"],
+        &["route", &kautz, "--detours", "0", "1"],
+        &["route", &path, "--detours", "0", "1", "--load", "1,2"],
+    ] {
+        let (code, errors) = place.fail(call);
+        assert!(code == 2 && errors.contains("\nhelp: "), "{errors}");
+    }
+    assert!(!place.0.join("x").exists());
+    // Without steps, this pair beside a failed cable has no route.
+    let path = scenario("desmos/desmos");
+    let set = ["routing.angara.first_and_last_steps=false", "topology.torus.open=['x']"];
+    let call = ["route", &path, "--set", set[0], "--set", set[1], "--set"];
+    let cable = "topology.torus.failed_cables=[{ node = [0, 0, 0, 0], direction = '+x' }]";
+    let (code, errors) = place.fail(&with(&call, &[cable, "--pair", "0", "1"]));
+    assert!(code == 4 && errors.contains("no legal route from (0,0,0,0) to (1,0,0,0)"), "{errors}");
+}
+
+#[test]
+fn the_routing_graph_is_drawn_whole_or_for_a_pair() {
+    let place = Workplace::new("route_graph");
+    place.write("grid.toml", "[topology.torus]\ndimensions = [4, 4]\n");
+    let whole = ["route", "grid.toml", "--graph", "graph.dot"];
+    let text = place.run(&whole);
+    assert!(text.contains("14 vertices and 39 edges a node, 224 and 624 in all"), "{text}");
+    let drawn = place.read("graph.dot");
+    assert_eq!(drawn.matches(" -> ").count(), 624);
+
+    let (code, errors) = place.fail(&whole);
+    assert!(code == 2 && errors.contains("--force"), "{errors}");
+    let pair = with(&whole, &["--pair", "0", "6", "--force"]);
+    let found = place.json(&with(&pair, &["--json"]));
+    let graph = &found["graph"];
+    assert_eq!((graph["vertices"].as_u64(), graph["edges"].as_u64()), (Some(224), Some(624)));
+    let drawn = place.read("graph.dot");
+    assert_eq!(drawn.matches("in the table").count(), 1);
+    assert!(drawn.contains("penwidth=4") && drawn.matches(" -> ").count() < 40, "{drawn}");
+
+    place.write("other.dot", "digraph mine {}\n");
+    let (code, errors) = place.fail(&["route", "grid.toml", "--graph", "other.dot", "--force"]);
+    assert!(code == 2 && errors.contains("is no routing graph"), "{errors}");
+    let large = ["--set", "topology.torus.dimensions=[8, 8, 8]"];
+    let (code, errors) = place.fail(&with(&["route", "grid.toml", "--graph", "x.dot"], &large));
+    assert!(code == 2 && errors.contains("64000 edges") && errors.contains("--pair"), "{errors}");
+}
+
+#[test]
+fn the_detours_of_a_pair_have_their_dilation_and_profit() {
+    let place = Workplace::new("route_detours");
+    place.write("grid.toml", "[topology.torus]\ndimensions = [16, 16]\n");
+    let call = ["route", "grid.toml", "--detours", "4,4", "9,4"];
+    let found = place.json(&with(&call, &["--json"]));
+    let nodes = found["nodes"].as_array().unwrap();
+    let outflank = |node: &&serde_json::Value| node["kind"] == "outflank";
+    // All six of Figure 2, of which two suffice.
+    assert_eq!(nodes.iter().filter(outflank).count(), 6);
+    assert_eq!(nodes.iter().filter(outflank).filter(|node| node["used"] == true).count(), 2);
+    assert_eq!(found["profit"].as_f64(), Some(3.0));
+    let text = place.run(&call);
+    assert!(text.contains("(11,6), lambda (1,1), 13 hops, dilation 8, profit 1.769\n"), "{text}");
+    assert!(!text.contains("a packet takes"), "{text}");
+
+    // Seven hops that wait against nine that don't.
+    let far = ["route", "grid.toml", "--detours", "4,4", "11,4", "--load", "80,1,1,1"];
+    let text = place.run(&far);
+    assert_eq!(text.matches("a packet takes this one").count(), 1, "{text}");
+    // The scenario's own keys count.
+    let set = ["--set", "routing={ outflank = { steps = 3, distance_weight = 0.5 } }"];
+    let text = place.run(&with(&call, &set));
+    assert!(text.contains("3 steps outside") && text.contains("distance weight 0.5"), "{text}");
+}
+
+#[test]
+fn a_deviation_of_any_power_can_be_asked_for() {
+    let place = Workplace::new("route_sigma");
+    let path = scenario("desmos/desmos");
+    let found = place.json(&["route", &path, "--sigma", "4", "--json"]);
+    assert_eq!(found["asked_sigma"]["value"], found["sigma_4"]);
+    for algorithm in ["sssp", "nue"] {
+        let text = place.run(&["route", &path, "--algorithm", algorithm, "--sigma", "9"]);
+        assert!(text.contains(", sigma(9) "), "{text}");
+    }
+    let (code, _) = place.fail(&["route", &path, "--sigma", "33"]);
+    assert_eq!(code, 2);
+}

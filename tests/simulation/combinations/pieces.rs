@@ -490,7 +490,11 @@ fn routers(all: &mut Vec<Piece>) {
     let few = "router.virtual_channels = 2";
     all.push(Piece::new("virtual channels", few).with(flit));
     all.extend(each("virtual channels", &channels));
-    let injections = ["adapter.injection_channels = 1", "adapter.injection_channels = 3"];
+    let injections = [
+        "adapter.injection_channels = 1",
+        "adapter.injection_channels = 3",
+        "adapter.injection_choice = \"by-destination\"",
+    ];
     all.extend(each("injection channels", &injections));
     let ejections = ["adapter.ejection_channels = 1", "adapter.ejection_channels = 3"];
     all.extend(each("ejection channels", &ejections));

@@ -9,6 +9,9 @@ pub fn add(all: &mut Vec<Piece>) {
     let patterns = [
         "{traffic|exchange|remote_memory}.pattern = \"transpose-linear\"",
         "{traffic|exchange|remote_memory}.pattern = \"bit-reverse\"",
+        "{traffic|exchange|remote_memory}.pattern = \"rank-transpose\"",
+        "{traffic|exchange|remote_memory}.pattern = \"rank-neighbor\"",
+        "{traffic|exchange|remote_memory}.pattern = \"rank-tornado\"",
         "{traffic|exchange|remote_memory}.pattern = \"bit-complement\"",
         "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
         "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",

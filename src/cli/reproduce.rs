@@ -13,6 +13,7 @@ use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder};
+use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
     angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults,
@@ -161,6 +162,10 @@ impl Reproduce {
         }
         for (name, figure) in &found.figures {
             figure.write_to(&out, name, &self.output.medium())?;
+        }
+        if !found.figures.is_empty() {
+            let figures = serde_json::to_string(&found.figures).expect("figures are data");
+            folder::write(&out.join(FIGURES_JSON), &(figures + "\n"))?;
         }
         kept.clear().map_err(cannot)?;
         if self.output.json {

@@ -43,3 +43,29 @@ fn an_interrupted_reproduction_says_how_to_go_on_and_that_gives_the_same_bytes()
     assert!(again.status.success(), "{command}");
     place.assert_same("undisturbed", "results/path-selection-fig4");
 }
+
+#[test]
+fn figures_of_a_reproduction_are_drawn_again_and_keep_their_curves() {
+    let place = Workplace::new("reproduction_drawn_again");
+    place.run(&[&FIGURE[..], &["--out", "found"]].concat());
+    let drawn = "found/throughput-up-down-1.svg";
+    let first = fs::read(place.0.join(drawn)).unwrap();
+    fs::remove_file(place.0.join(drawn)).unwrap();
+    place.run(&["plot", "found", "--format", "svg"]);
+    assert_eq!(fs::read(place.0.join(drawn)).unwrap(), first);
+    place.run(&["plot", "found", "--width", "89mm", "--format", "svg,pgfplots", "--out", "narrow"]);
+    assert_ne!(fs::read(place.0.join("narrow/throughput-up-down-1.svg")).unwrap(), first);
+    assert!(place.0.join("narrow/throughput-up-down-1.tex").is_file());
+    let refused = |words: &[&str], why: &str| {
+        let refused = place.flitlab(&[&["plot", "found", "--out", "other"], words].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains(why), "{said}");
+        assert!(!place.0.join("other").exists());
+    };
+    refused(&["--title", "x"], "keep their titles, curves and names");
+    refused(&["--only", "cdf"], "keep their titles, curves and names");
+    refused(&["narrow"], "draw it alone");
+    fs::write(place.0.join("found/figures.json"), "[[\"name\", {}]]").unwrap();
+    refused(&[], "figures.json can't be read");
+}

@@ -15,10 +15,11 @@ use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
 use crate::cli::text::counted;
+use flitlab::FileError;
 use flitlab::registry::Row;
 use flitlab::report::figure::{
-    FIGURES, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium, Sheet, choose,
-    draw_all, numeric_keys,
+    FIGURES, FIGURES_JSON, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium,
+    Sheet, choose, draw_all, draw_kept, numeric_keys,
 };
 use flitlab::report::{Label, Point, ResultRows};
 use flitlab::scenario::Figures;
@@ -27,7 +28,8 @@ use look::LookOptions;
 /// Draw the figures of results again, or several results in one figure
 ///
 /// One folder: its figures are drawn anew in it (or in --out). Several: their curves share figures,
-/// which go to --out; each curve is named after its result. Nothing is simulated.
+/// which go to --out; each curve is named after its result. Figures of `flitlab reproduce` are drawn
+/// again in another size, format or with other axes. Nothing is simulated.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab plot results/desmos-uniform\n  \
                         flitlab plot results/desmos-uniform --width 89mm --font-size 9pt --format pdf --out figures\n  \
@@ -97,6 +99,11 @@ struct Printed {
 
 impl Plot {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        if let Some(kept) =
+            self.results.iter().map(|it| it.join(FIGURES_JSON)).find(|it| it.is_file())
+        {
+            return self.draw_again(&kept);
+        }
         let all: Vec<Figures> = self.results.iter().map(|it| look::of_results(it)).collect();
         let single = self.results.len() == 1;
         // Of several results the keys of the first that has some; which series are shown each says
@@ -174,6 +181,52 @@ impl Plot {
         if let Some(vain) = look::vain_limits(&self.look, &files.written) {
             say(&format!("note: {vain}"));
         }
+        self.show(&files)
+    }
+
+    /// Draws the figures that a reproduction has kept.
+    fn draw_again(&self, kept: &Path) -> Result<(), Failure> {
+        let [folder] = &self.results[..] else {
+            return Err(Failure::input(format!(
+                "{} has figures of a reproduction, which share none with other results: draw it alone",
+                kept.parent().unwrap_or(kept).display()
+            )));
+        };
+        let look = self.look.over(FigureStyle::default()).map_err(Failure::input)?;
+        let applied = FigureStyle {
+            x: look.x,
+            y: look.y,
+            x_scale: look.x_scale,
+            y_scale: look.y_scale,
+            legend: look.legend,
+            intervals: look.intervals,
+            ..FigureStyle::default()
+        };
+        let of_rows = self.title.is_some()
+            || !self.labels.is_empty()
+            || !self.label.is_empty()
+            || !self.only.is_empty()
+            || self.load.is_some()
+            || self.over.is_some();
+        if of_rows || applied != look {
+            return Err(Failure::input(
+                "figures of a reproduction keep their titles, curves and names: what can be chosen is \
+                 --width, --height, --font-size, --format, --out, limits and scales of axes, the \
+                 legend's place and intervals",
+            ));
+        }
+        let text = fs::read_to_string(kept);
+        let text = text.map_err(FileError::read(kept)).map_err(Failure::input)?;
+        let figures = serde_json::from_str(&text).map_err(|cause| {
+            Failure::input(format!("{} can't be read: {cause}", kept.display()))
+        })?;
+        let medium = Medium {
+            sheet: self.sheet(Sheet::default()).map_err(Failure::input)?,
+            formats: self.formats(None),
+        };
+        let claim = Claim::wait(self.out.as_ref().unwrap_or(folder))?;
+        let files = draw_kept(figures, &claim, &applied, &medium)?;
+        drop(claim);
         self.show(&files)
     }
 

@@ -76,6 +76,16 @@ const TABLE_2: [(&str, [[f64; 2]; 3]); 5] = [
     ("bit-reverse", [[0.35, 0.40], [0.60, 0.50], [0.50, 0.60]]),
 ];
 
+/// Table 3, 16x16x16: pattern, then of OFR by outflanking nodes, by wraparound nodes and in all, and
+/// of POR.
+const TABLE_3: [(&str, [f64; 4]); 5] = [
+    ("butterfly", [0.31, 0.10, 0.41, 0.35]),
+    ("transposition", [0.04, 0.10, 0.14, 0.10]),
+    ("3d-transposition", [0.32, 0.20, 0.52, 0.53]),
+    ("uniform", [0.06, 0.12, 0.18, 0.13]),
+    ("bit-reverse", [0.09, 0.12, 0.21, 0.24]),
+];
+
 /// The author's curves on 8x8x8 (transposition: 8x8x16), in seconds.
 const PUBLISHED_CURVES: &str = include_str!("published/outflank-8x8x8.csv");
 
@@ -219,7 +229,9 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
     }
     Reproduction {
         text: match result {
-            Outflank::Table2 => table_2(&throughputs) + "\n" + &table_of_limits(&limits),
+            Outflank::Table2 => {
+                [table_2(&throughputs), table_of_limits(&limits), gains(&throughputs)].join("\n")
+            }
             Outflank::Table3 => table_3(&found),
             Outflank::Figure4 => lifetimes(&found) + "\n" + &table_2(&throughputs),
             Outflank::Figure5 => shares(&found),
@@ -474,24 +486,93 @@ fn table_of_limits(limits: &[Limit]) -> String {
     text + &format!("of {} cells {agree} agree with such limits\n", ROUTINGS.len() * limits.len())
 }
 
+/// The four cells of a pattern's row in Table 3, of points that `of` takes from each of its two
+/// cases, POR and OFR.
+fn shares_of(found: &[CaseResult], pattern: &str, of: fn(&[Point]) -> &[Point]) -> [f64; 4] {
+    let mean = |routing: &str, share: fn(&Point) -> f64| {
+        let case = found
+            .iter()
+            .find(|it| (it.throughput.pattern, it.throughput.routing) == (pattern, routing));
+        let points = case.map_or(&[][..], |case| of(&case.points));
+        points.iter().map(share).sum::<f64>() / points.len() as f64
+    };
+    let outflanked = mean("OFR", |point| point.derouted_share_outflank);
+    let wrapped = mean("OFR", |point| point.derouted_share_wraparound);
+    let orthant = mean("POR", |point| point.derouted_share_orthant);
+    [outflanked, wrapped, outflanked + wrapped, orthant]
+}
+
 fn table_3(found: &[CaseResult]) -> String {
-    let mut text = format!(
-        "shares of derouted packets, mean over load 0.10 and the highest loads sustained\n{:<18}{:<9}{:>10}{:>12}{:>10}\n",
-        "pattern", "routing", "outflank", "wraparound", "orthant"
-    );
-    for it in found {
-        let points = &it.points;
-        let mean = |share: fn(&Point) -> f64| {
-            100.0 * points.iter().map(share).sum::<f64>() / points.len() as f64
-        };
+    type Of = fn(&[Point]) -> &[Point];
+    let ways: [(&str, Of); 2] = [
+        ("mean over load 0.10 and the highest loads sustained", |points| points),
+        ("load 0.10", |points| &points[..1]),
+    ];
+    let size = found[0].throughput.size;
+    let mut text = format!("shares of derouted packets on {}\n", found[0].points[0].torus);
+    let compared = size == 16;
+    if !compared {
+        text += "a sample: Table 3 is of 16x16x16, so its values are not beside these\n";
+    }
+    for (way, of) in ways {
         text += &format!(
-            "{:<18}{:<9}{:>9.1}%{:>11.1}%{:>9.1}%\n",
-            it.throughput.pattern,
-            it.throughput.routing,
-            mean(|point| point.derouted_share_outflank),
-            mean(|point| point.derouted_share_wraparound),
-            mean(|point| point.derouted_share_orthant)
+            "\n{way}{}\n{:<18}{:>14}{:>14}{:>14}{:>14}\n",
+            if compared { ", and published" } else { "" },
+            "pattern",
+            "OFR outflank",
+            "OFR around",
+            "OFR in all",
+            "POR"
         );
+        let (mut equal, mut cells, mut apart) = (0, 0, 0.0f64);
+        for (pattern, published) in TABLE_3 {
+            text += &format!("{pattern:<18}");
+            for (ours, published) in shares_of(found, pattern, of).into_iter().zip(published) {
+                let cell = match compared {
+                    true => format!("{ours:.3} {published:.2}"),
+                    false => format!("{ours:.3}"),
+                };
+                text += &format!("{cell:>14}");
+                cells += 1;
+                equal += u32::from(format!("{ours:.2}") == format!("{published:.2}"));
+                apart = apart.max((ours - published).abs());
+            }
+            text.push('\n');
+        }
+        if compared {
+            text += &format!(
+                "of {cells} cells {equal} are as published to two digits; none is apart by more than {apart:.3}\n"
+            );
+        }
+    }
+    text
+}
+
+/// By how much OFR sustains more than ABR and POR on the large torus, of published loads and of
+/// ours: what the abstract of \[outflank\] says.
+fn gains(throughputs: &[Throughput]) -> String {
+    let load = |pattern: &str, routing: &str, of: fn(&Throughput) -> Option<f64>| {
+        let it = throughputs
+            .iter()
+            .find(|it| (it.pattern, it.routing, it.size) == (pattern, routing, 16));
+        it.and_then(of)
+    };
+    let mut text = String::new();
+    type Of = fn(&Throughput) -> Option<f64>;
+    let ways: [(&str, Of); 2] =
+        [("ours", |it| Some(it.sustained_load)), ("published", |it| it.published_sustained_load)];
+    for other in ["ABR", "POR"] {
+        for (way, of) in ways {
+            let gain = |(pattern, _): &(&str, _)| {
+                Some(100.0 * (load(pattern, "OFR", of)? / load(pattern, other, of)? - 1.0))
+            };
+            let gains: Vec<f64> = TABLE_2.iter().filter_map(gain).collect();
+            if let (Some(low), Some(high)) =
+                (gains.iter().copied().reduce(f64::min), gains.iter().copied().reduce(f64::max))
+            {
+                text += &format!("OFR over {other}, k = 16, {way}: {low:+.0}% to {high:+.0}%\n");
+            }
+        }
     }
     text
 }
@@ -526,8 +607,8 @@ fn lifetimes(found: &[CaseResult]) -> String {
 
 fn shares(found: &[CaseResult]) -> String {
     let mut text = format!(
-        "share of derouted packets, butterfly\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
-        "routing", "load", "outflank", "wraparound", "orthant"
+        "share of derouted packets, butterfly on {}\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
+        found[0].points[0].torus, "routing", "load", "outflank", "wraparound", "orthant"
     );
     for point in found.iter().flat_map(|found| &found.points) {
         text += &format!(
@@ -617,6 +698,29 @@ mod tests {
         assert!((sustained_load..0.7).contains(&steady), "{steady}");
         let sparse = explore(case, SAMPLE, false, false).throughput;
         assert_eq!(Throughput { steady_load: None, ..found.throughput }, sparse);
+    }
+
+    #[test]
+    fn the_published_gains_are_those_of_the_abstract() {
+        let of = |(pattern, loads): &(&'static str, [[f64; 2]; 3])| {
+            ROUTINGS
+                .iter()
+                .zip(*loads)
+                .map(|((routing, _), loads)| Throughput {
+                    pattern,
+                    routing,
+                    size: 16,
+                    sustained_load: loads[1],
+                    published_sustained_load: Some(loads[1]),
+                    sustained_load_bisected: None,
+                    steady_load: None,
+                })
+                .collect::<Vec<_>>()
+        };
+        let text = gains(&TABLE_2.iter().flat_map(of).collect::<Vec<_>>());
+        assert!(text.contains("OFR over ABR, k = 16, published: +14% to +114%"), "{text}");
+        assert!(text.contains("OFR over POR, k = 16, published: -12% to +36%"), "{text}");
+        assert_eq!(gains(&[]), "");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Axes: their range, round ticks, and the unit of a time.
 
+use serde::{Deserialize, Serialize};
+
 use flitlab_base::narrow::{narrow, rounded, rounded_down};
 
 /// How values lie on an axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scale {
     Linear,
     Logarithmic,
@@ -13,7 +15,7 @@ pub enum Scale {
 const SHORT: f64 = 5.0;
 
 /// A unit in which figures count time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeUnit {
     Nanoseconds,
     Microseconds,
@@ -57,7 +59,7 @@ impl TimeUnit {
 }
 
 /// One axis of a figure.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Axis {
     pub title: String,
     pub scale: Scale,

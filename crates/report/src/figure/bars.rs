@@ -1,6 +1,8 @@
 //! Horizontal bars with labels on the left, alone or in groups, each with a whisker from its least
 //! to its most.
 
+use serde::{Deserialize, Serialize};
+
 use super::axis::Axis;
 use super::font;
 use super::legend::{Legend, SLACK};
@@ -23,7 +25,7 @@ const LABELS: f64 = 0.45;
 pub(super) const TICKS: u32 = 5;
 
 /// Bars from 0.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct BarChart {
     pub title: String,
     pub axis: Axis,
@@ -32,14 +34,14 @@ pub(super) struct BarChart {
 }
 
 /// Bars with one label.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Group {
     pub label: String,
     pub bars: Vec<Bar>,
 }
 
 /// A bar from 0 to `value`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bar {
     /// Its series, if a group has several.
     pub series: String,

@@ -1,5 +1,9 @@
 //! A plot in the units of its axes, before its size and file format are known.
 
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
 use super::FEW;
 use super::axis::Axis;
 use super::figure_style::{Intervals, LegendPlace};
@@ -8,7 +12,7 @@ use super::palette::{Colour, Dash, Marker, Pen};
 
 /// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y
 /// axis.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Chart {
     pub title: String,
     pub x: Axis,
@@ -21,7 +25,7 @@ pub(super) struct Chart {
 }
 
 /// One plot. What comes later in this list covers what comes earlier.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Panel {
     /// The heading above the plot; may be empty.
     pub heading: String,
@@ -35,15 +39,16 @@ pub(super) struct Panel {
 }
 
 /// A line that is no data. Ends may lie at infinity, which is the frame's edge.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rule {
+    #[serde(with = "or_edge")]
     pub ends: [(f64, f64); 2],
     pub colour: Colour,
     pub dashed: bool,
 }
 
 /// A bar of a histogram.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bin {
     pub from: f64,
     pub to: f64,
@@ -51,12 +56,12 @@ pub(super) struct Bin {
 }
 
 /// One quantity of one series.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Curve {
     /// The series and quantity of the curve, for tables of data.
     pub label: String,
     /// The name of its column in a table of data: a word.
-    pub column: &'static str,
+    pub column: Cow<'static, str>,
     pub colour: Colour,
     pub stroke: Stroke,
     pub markers: Markers,
@@ -64,7 +69,7 @@ pub(super) struct Curve {
     pub runs: Vec<Vec<Sample>>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sample {
     pub x: f64,
     pub y: f64,
@@ -75,7 +80,7 @@ pub(super) struct Sample {
 }
 
 /// How samples are connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stroke {
     /// As a series' pen is.
     Full(Dash),
@@ -86,7 +91,7 @@ pub(super) enum Stroke {
 }
 
 /// How samples are marked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Markers {
     Nothing,
     All(Marker),
@@ -100,6 +105,23 @@ pub(super) enum Markers {
     Dots,
 }
 
+/// Ends at infinity as JSON has them, which knows no such number: as none.
+mod or_edge {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type Ends<T> = [(T, T); 2];
+
+    pub fn serialize<S: Serializer>(ends: &Ends<f64>, to: S) -> Result<S::Ok, S::Error> {
+        let known = |value: f64| value.is_finite().then_some(value);
+        ends.map(|(x, y)| (known(x), known(y))).serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Ends<f64>, D::Error> {
+        let edge = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
+        Ok(Ends::<Option<f64>>::deserialize(from)?.map(|(x, y)| (edge(x), edge(y))))
+    }
+}
+
 impl Markers {
     /// About eight on a curve of so many samples; those of different curves at different places.
     pub(super) fn few(marker: Marker, number: usize, samples: usize) -> Self {
@@ -109,7 +131,7 @@ impl Markers {
 }
 
 /// A marker that belongs to no line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Mark {
     pub x: f64,
     /// Above the frame if `None`, in a row in which several at one place are side by side.
@@ -164,7 +186,7 @@ impl Curve {
     pub fn marked(label: &str, column: &'static str, pen: Pen, runs: Vec<Vec<Sample>>) -> Self {
         let Pen { colour, marker, dash } = pen;
         let (stroke, markers) = (Stroke::Full(dash), Markers::All(marker));
-        Self { label: label.into(), column, colour, stroke, markers, runs }
+        Self { label: label.into(), column: column.into(), colour, stroke, markers, runs }
     }
 }
 

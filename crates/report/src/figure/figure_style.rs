@@ -1,5 +1,7 @@
 //! Choices of users for the look of figures: in `[sweep.figures]`, and as options of `plot`.
 
+use serde::{Deserialize, Serialize};
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -64,7 +66,7 @@ impl LoadsIn {
 }
 
 /// Where the legend is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LegendPlace {
     #[default]
     Below,
@@ -116,7 +118,7 @@ impl Tail {
 }
 
 /// How confidence intervals are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Intervals {
     #[default]
     Bands,

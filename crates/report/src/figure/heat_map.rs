@@ -1,6 +1,8 @@
 //! A value for each channel of a torus, each at its place: planes of the first two dimensions side
 //! by side, a band of planes for each direction.
 
+use serde::{Deserialize, Serialize};
+
 use std::collections::BTreeSet;
 
 use super::super::channel::torus_place;
@@ -54,7 +56,7 @@ const STEPS: usize = 44;
 const DIMENSIONS: &str = "xyzklm";
 
 /// Values of channels that have coordinates and a direction.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct HeatMap {
     pub title: String,
     /// The meaning of the values.
@@ -66,7 +68,7 @@ pub(super) struct HeatMap {
 }
 
 /// A channel by its coordinates and its direction, such as `+x`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Cell {
     pub coordinates: Vec<usize>,
     pub direction: String,

@@ -1,5 +1,7 @@
 //! The legend: below the plot, in as many columns as its labels leave room for.
 
+use serde::{Deserialize, Serialize};
+
 use super::font;
 use super::palette::{BLACK, Colour, GREY, Marker, Pen};
 use super::plot::MARGIN;
@@ -8,7 +10,7 @@ use super::sheet::Sheet;
 use flitlab_base::narrow::rounded_down;
 
 /// The sample that stands before a label.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Sample {
     /// A line with a marker.
     Series(Pen),
@@ -28,7 +30,7 @@ pub(super) enum Sample {
 }
 
 /// The meaning of the samples.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Legend {
     /// In reading order.
     pub series: Vec<LegendEntry>,

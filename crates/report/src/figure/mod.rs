@@ -49,6 +49,8 @@ mod vector;
 mod workloads;
 mod xy;
 
+use serde::{Deserialize, Serialize};
+
 use std::path::{Path, PathBuf};
 
 use super::ReportError;
@@ -84,13 +86,36 @@ const AXIS_LINE: f64 = 0.6;
 /// Up to this many series can have two lines each, and marks where they end.
 const FEW: usize = 4;
 
+/// Figures that were drawn of no result's rows, with their names: a reproduction keeps them beside
+/// its tables, to be drawn again in another size or look.
+pub const FIGURES_JSON: &str = "figures.json";
+
+/// Draws figures that were kept, in another medium or look. Of the look limits, scales, the place
+/// of the legend and the intervals apply: curves and their names are those of the figures.
+///
+/// # Errors
+/// If a file can't be written.
+pub fn draw_kept(
+    figures: Vec<(String, Figure)>,
+    folder: &Path,
+    look: &FigureStyle,
+    medium: &Medium,
+) -> Result<Files, ReportError> {
+    let mut files = Files::default();
+    for (name, figure) in figures {
+        let extremes = figure.map_extremes();
+        figure.finished(look, extremes).add_to(&mut files, folder, &name, medium)?;
+    }
+    Ok(files)
+}
+
 /// A drawing that can be written to files.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     content: Content,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Content {
     Chart(Chart),
     Bars(BarChart),

@@ -96,5 +96,6 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
 
 fn curve(column: &'static str, samples: Vec<Sample>, stroke: Stroke, colour: Colour) -> Curve {
     let markers = Markers::Nothing;
-    Curve { label: String::new(), column, colour, stroke, markers, runs: vec![samples] }
+    let (label, column) = (String::new(), column.into());
+    Curve { label, column, colour, stroke, markers, runs: vec![samples] }
 }

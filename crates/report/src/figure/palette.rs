@@ -2,6 +2,8 @@
 //! series that follow each other differ in lightness, so that they do in grey too; marker shapes
 //! tell apart what colours don't.
 
+use serde::{Deserialize, Serialize};
+
 use flitlab_base::narrow::{rounded, rounded_down};
 
 /// Red, green, blue.
@@ -40,7 +42,7 @@ pub(super) fn shade(value: f64) -> Colour {
 }
 
 /// The shape of a data point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Marker {
     Circle,
     Square,
@@ -70,7 +72,7 @@ impl Marker {
 }
 
 /// How the line of a series is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Dash {
     Solid,
     Dashed,
@@ -99,7 +101,7 @@ impl Dash {
 }
 
 /// The style that tells a series from the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pen {
     pub colour: Colour,
     pub marker: Marker,

@@ -1,5 +1,7 @@
 //! Ranks over time: what each of them did most in each stretch, a row a rank, or a group of them.
 
+use serde::{Deserialize, Serialize};
+
 use super::super::ActivityRow;
 use super::axis::Axis;
 use super::figure_style::FigureStyle;
@@ -42,7 +44,7 @@ const SEAM: f64 = 0.3;
 const NUMBERED: usize = 9;
 
 /// Ranks over time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SpaceTime {
     pub title: String,
     /// Of time.
@@ -52,7 +54,7 @@ pub(super) struct SpaceTime {
 }
 
 /// The activity of a rank, or of a group of ranks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RankRow {
     pub first_rank: u32,
     pub last_rank: u32,

@@ -194,7 +194,7 @@ fn of_run(
     name: &str,
     table: &mut Table,
 ) -> (String, String) {
-    let (column, colour) = (curve.column, colour_name(curve.colour));
+    let (column, colour) = (&*curve.column, colour_name(curve.colour));
     let what =
         if curve.label.is_empty() { column.into() } else { format!("{}, {column}", curve.label) };
     table.comments.push(format!("{number}: {what}"));

@@ -24,4 +24,5 @@ mod papers;
 mod pictures;
 mod plot;
 mod report;
+mod reproductions;
 mod result_files;

@@ -209,7 +209,7 @@ impl Route {
     }
 
     /// The deviation that --sigma asks for.
-    fn asked_sigma(&self, loads: &[(Channel, u64)], load: &LoadFigures) -> Option<Sigma> {
+    fn asked_sigma(&self, loads: &[(Channel, f64)], load: &LoadFigures) -> Option<Sigma> {
         let sigma = |k| Sigma { k, value: deviation(loads, load.perfect, k) };
         self.sigma.map(sigma)
     }
@@ -268,7 +268,7 @@ impl Route {
         &self,
         fabric: &Fabric,
         title: &str,
-        loads: impl Iterator<Item = (u32, u64)>,
+        loads: impl Iterator<Item = (Channel, f64)>,
     ) -> Result<(), Failure> {
         let Some(out) = &self.out else { return Ok(()) };
         let out = folder::prepare("", Some(out))?;
@@ -300,11 +300,19 @@ fn is_table(path: &Path) -> bool {
     }
 }
 
+/// A load: a whole number, or with three decimals.
+fn plain(load: f64) -> String {
+    if load.fract() == 0.0 { load.to_string() } else { format!("{load:.3}") }
+}
+
 /// How much channels carry.
 fn load_text(load: &LoadFigures) -> String {
     format!(
         "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
-        load.maximum, load.minimum, load.mean, load.perfect
+        plain(load.maximum),
+        plain(load.minimum),
+        load.mean,
+        load.perfect
     )
 }
 

@@ -56,7 +56,7 @@ mod tests {
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let made = (Algorithm::EXACT.table)(&choices, &Parameters::default(), 1).unwrap();
         let quality = crate::Quality::new(choices.region(), &made.table);
-        let exact = u32::try_from(quality.load.maximum).unwrap();
+        let exact = quality.load.maximum as u32;
         assert_eq!(made.bound.unwrap().rounded(), exact);
         let balanced = super::super::balanced(&choices);
         let bound = lower_bound(&choices, &balanced.selection.loads).rounded();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::traffic::TrafficReport;
 use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::{counted, torus_text};
@@ -35,6 +36,8 @@ pub(super) struct AngaraReport {
     hops_mean: f64,
     hops_maximum: u32,
     routes_with_first_or_last_step: u64,
+    /// Of a table for a traffic.
+    pub traffic: Option<TrafficReport>,
     pub build_sssp_calls: Option<u64>,
     /// CPU time of the algorithm, the list of shortest routes included.
     pub cpu_seconds: Option<f64>,
@@ -98,6 +101,7 @@ impl AngaraReport {
             hops_mean: quality.hops_mean,
             hops_maximum: quality.hops_maximum,
             routes_with_first_or_last_step: quality.stepping,
+            traffic: None,
             build_sssp_calls: None,
             cpu_seconds: None,
             seconds: None,
@@ -153,6 +157,9 @@ impl AngaraReport {
             )
         };
         line("lower bound", bound);
+        if let Some(traffic) = &self.traffic {
+            line("its traffic", traffic.text());
+        }
         line("deviation", deviation_text(&self.load, self.asked_sigma));
         line("hops", format!("mean {:.3}, at most {}", self.hops_mean, self.hops_maximum));
         line("first, last steps", format!("in {} routes", self.routes_with_first_or_last_step));

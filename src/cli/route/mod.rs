@@ -9,6 +9,7 @@ mod forwarding_report;
 mod graph;
 mod look;
 mod pair;
+mod traffic;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -43,6 +44,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
+    flitlab route scenarios/desmos/desmos.toml --traffic --set traffic.pattern=tornado --save t.routes\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route scenarios/desmos/desmos.toml --pair 0,0,0,0 2,1,0,0\n  \
@@ -66,6 +68,10 @@ pub(super) struct Route {
     /// scenario's, else near]
     #[arg(long, value_enum)]
     partition: Option<Partition>,
+    /// Make the table for what the scenario's workloads send, with balanced or exact: each pair counts
+    /// with its bytes, so that the fullest channel carries as little of them as possible
+    #[arg(long, conflicts_with = "check")]
+    traffic: bool,
     /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder,
     /// with the fabric as a netlist
     #[arg(long, value_name = "PATH", group = "written")]
@@ -151,14 +157,25 @@ impl Route {
         if let Some(path) = &self.look.graph {
             self.may_write(path, "routing graph", graph::is_drawing)?;
         }
+        if self.traffic && (self.look.is_asked() || self.look.detours.is_some()) {
+            let message = "--traffic makes a table, which --pair, --graph and --detours do not show\n\
+                           help: save the table, and look at the scenario with [routing.file]";
+            return Err(Failure::input(message));
+        }
         let network = Network::read(&input.document()?)?;
         if let Some(names) = &self.look.detours {
             return detours::show(&self, &network, names);
         }
+        let traffic = if self.traffic { traffic::of(&input.document()?)? } else { Vec::new() };
         self.threads.with(|| match self.maker(&network)? {
+            Maker::Angara(algorithm, parameters) if self.traffic => {
+                traffic::check(algorithm.name)?;
+                angara::make(&self, &network, algorithm, &parameters, Some(&traffic))
+            }
+            _ if self.traffic => Err(traffic::not_for_others()),
             maker if self.look.is_asked() => look::show(&self, &network, maker),
             Maker::Angara(algorithm, parameters) => {
-                angara::make(&self, &network, algorithm, &parameters)
+                angara::make(&self, &network, algorithm, &parameters, None)
             }
             Maker::Agnostic(algorithm, parameters) => {
                 forwarding::make(&self, &network, algorithm, parameters)

@@ -7,5 +7,5 @@ use flitlab::routing::path_selection::PathSelection;
 pub static LAST_OFFERED: Row<PathSelection> = Row::new(
     "last-offered",
     "the highest port at each router, there the highest virtual channel.",
-    PathSelection { select: |task| task.walk(|hops, _| hops.len() - 1) },
+    PathSelection { select: |task| task.walk(|_, hops, _| hops.len() - 1) },
 );

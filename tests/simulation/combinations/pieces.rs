@@ -374,6 +374,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.{adaptive|pick_orthant|outflank}.selection = \"lru\"",
         "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
         "routing.relation.selection = \"random\"",
+        "routing.relation.selection = \"random-port-order\"",
         "routing.relation.selection = \"low-port\"",
         "routing.relation.selection = \"by-destination\"",
         "routing.relation.selection = \"traffic-balancing\"",

@@ -5,12 +5,14 @@ use super::{
     populate, product, refuse, sizes_text,
 };
 use crate::Torus;
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 
 pub(super) const SWITCHED_TORUS: Row<BuilderKind> = Row::new(
     "switched_torus",
     "A torus of switches, with several terminals a switch and several cables between neighbours. \
-             Two switches along a dimension have the cables once, not twice.",
+             Two switches along a dimension have the cables once, not twice. Ports are numbered alike \
+             at every switch: +x, -x, +y, -y and so on, then terminals.",
     BuilderKind { usual_table: ANY_TABLE, read },
 );
 
@@ -57,12 +59,18 @@ impl SwitchedTorus {
             cables: product([nodes, directions / 2, redundancy]),
             ports: product([directions, redundancy]) + u64::from(self.terminals),
         })?;
+        // Alike at every switch: all cables of +x, then those of -x, +y, -y and so on.
+        let first_port = |direction| {
+            let place =
+                2 * torus.dimension(direction) as u64 + u64::from(!torus.positive(direction));
+            narrow::<u16>(1 + place * redundancy)
+        };
         for node in 0..torus.nodes() {
             for direction in 0..torus.directions() / 2 {
-                if let Some(neighbor) = torus.neighbor(node, direction) {
-                    for _ in 0..self.redundancy {
-                        cabling.cable(node, neighbor);
-                    }
+                let Some(neighbor) = torus.neighbor(node, direction) else { continue };
+                let ports = (first_port(direction), first_port(torus.opposite(direction)));
+                for cable in 0..narrow(redundancy) {
+                    cabling.cable_at((node, ports.0 + cable), (neighbor, ports.1 + cable));
                 }
             }
         }
@@ -75,6 +83,24 @@ impl SwitchedTorus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ports_are_numbered_alike_at_every_switch() {
+        let torus = SwitchedTorus { sizes: vec![4, 3], terminals: 2, redundancy: 2 };
+        let fabric = torus.cabling().unwrap().fabric().unwrap();
+        let grid = fabric.grid().unwrap();
+        for node in 0..12 {
+            // +x and -x, then +y and -y.
+            let neighbors = [0, 2, 1, 3].map(|direction| grid.neighbor(node, direction));
+            let twice = neighbors.iter().flat_map(|neighbor| [*neighbor; 2]);
+            let found: Vec<_> = fabric.outputs(node).map(|at| fabric.target(at)).collect();
+            assert_eq!(found, twice.collect::<Vec<_>>());
+            assert_eq!(
+                (fabric.terminal_port(2 * node), fabric.terminal_port(2 * node + 1)),
+                (9, 10)
+            );
+        }
+    }
 
     #[test]
     fn switches_have_coordinates_and_two_along_a_dimension_one_cable() {

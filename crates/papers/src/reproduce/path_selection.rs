@@ -134,6 +134,9 @@ impl Routing {
         vcs: u8,
         selection: registry::Row<PathSelection>,
     ) -> Option<f64> {
+        // An order of ports is a reading of random selection.
+        let order = selection == PathSelection::PORT_ORDER;
+        let selection = if order { PathSelection::RANDOM } else { selection };
         let of_3 = TABLE_3.iter().find(|row| row.0 == selection);
         match (table, self) {
             (PathSelectionTable::Table2, _) => {
@@ -184,10 +187,13 @@ impl PathSelectionTable {
         READINGS.into_iter().filter(makes_sense)
     }
 
-    fn title(self) -> &'static str {
+    fn title(self, quick: bool) -> &'static str {
         match self {
             Self::Table2 => "Table 2: irregular networks of 16 switches, 1 virtual channel",
             Self::Table3 => "Table 3: irregular networks of 16 switches, 5 virtual channels",
+            Self::Table4 if quick => {
+                "A sample of Table 4: 4x4 torus in place of 8x8, 1 and 5 virtual channels"
+            }
             Self::Table4 => "Table 4: 8x8 torus, 1 and 5 virtual channels",
         }
     }
@@ -261,7 +267,7 @@ pub fn path_selection(
     let first = |found: &&SelectionRow| found.reading == READINGS[0].name;
     let networks: Vec<SelectionRow> = found.iter().flatten().filter(first).cloned().collect();
     Ok(Reproduction {
-        text: text(table, &rows),
+        text: text(table, extent.quick, &rows),
         tables: vec![("table", rows_text(&rows)), ("networks", rows_text(&networks))],
         figures: Vec::new(),
         json: serde_json::json!({ "table": json(&rows), "networks": json(&networks) }),
@@ -331,13 +337,14 @@ fn of_network(
         // A pair of switches is so many of terminals.
         let bound = bound.rounded().div_ceil(16);
         for reading in table.readings(routing, vcs) {
-            for selection in SELECTIONS {
+            for selection in SELECTIONS.into_iter().chain([PathSelection::PORT_ORDER]) {
                 let Reading { choices, singly, ties, .. } = reading;
-                let counts =
-                    ![PathSelection::LOW_PORT, PathSelection::BALANCED].contains(&selection);
+                let by_port = [PathSelection::LOW_PORT, PathSelection::PORT_ORDER];
+                let by_port = by_port.contains(&selection);
+                let counts = !by_port && selection != PathSelection::BALANCED;
                 let draws = selection == PathSelection::RANDOM;
                 let again = table == PathSelectionTable::Table4 && seed > 1;
-                if again && !draws && selection != PathSelection::LOW_PORT {
+                if again && !draws && !by_port {
                     continue;
                 }
                 if reading != READINGS[0] && (!counts || draws && (singly || ties != Ties::Lowest))
@@ -419,13 +426,13 @@ fn rows(found: &[Vec<SelectionRow>]) -> Vec<Row> {
     rows
 }
 
-fn text(table: PathSelectionTable, rows: &[Row]) -> String {
+fn text(table: PathSelectionTable, quick: bool, rows: &[Row]) -> String {
     let networks = rows[0].networks;
     let few = networks.min(PAPERS);
     let mut text = format!(
         "{}\nstandard deviation of the pairs of switches across a channel, and the fullest channel\n\n\
          {:>5} {:<10} {:>5} {:<18}{:>10}{:>16}{:>16}{:>12}{:>9}{:>9}\n",
-        table.title(),
+        table.title(quick),
         "links",
         "routing",
         "lanes",

@@ -24,7 +24,7 @@ impl FigureKind {
         "channel-map",
         "Utilisation of each channel of a torus.",
         Self::new(
-            "channels of a torus or mesh of two dimensions or more",
+            "channels of a torus or mesh of two dimensions or more, at most 50,000 of them",
             Draw::Point {
                 has: |point| has_map(&point.channels),
                 most: 1,
@@ -109,8 +109,16 @@ pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     Figure::of_map(HeatMap { title: title.into(), scale, cells, extremes: None })
 }
 
-/// Whether channels have places: those of tori and meshes of two dimensions or more.
+/// More channels have squares too small to tell apart, in files of a hundred megabytes; of more than
+/// 100,000 not all have rows.
+const MOST_CHANNELS: usize = 50_000;
+
+/// Whether channels have places, those of tori and meshes of two dimensions or more, and are few
+/// enough to be looked at.
 fn has_map(rows: &[ChannelRow]) -> bool {
+    if rows.len() > MOST_CHANNELS {
+        return false;
+    }
     let cells = rows.iter().filter_map(|row| Cell::new(&row.channel, row.utilisation));
     cells.take(1).any(|cell| cell.coordinates.len() > 1)
 }

@@ -14,7 +14,7 @@ impl PathSelection {
         "the lowest port at each router, in a virtual channel drawn from those offered there.",
         Self {
             select: |task: &SelectionTask<'_>| {
-                task.walk(|hops, random| {
+                task.walk(|_, hops, random| {
                     let vcs = hops.iter().take_while(|hop| hop.port == hops[0].port).count();
                     if vcs == 1 { 0 } else { random.random_range(0..vcs) }
                 })

@@ -24,6 +24,7 @@ mod listing;
 mod low_physical;
 mod low_port;
 mod low_virtual;
+mod port_order;
 mod random;
 #[cfg(test)]
 mod tests;
@@ -44,8 +45,9 @@ use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric};
 
 /// The selections that scenarios can name, in the order in which they are offered.
-pub static PATH_SELECTIONS: [Row<PathSelection>; 8] = [
+pub static PATH_SELECTIONS: [Row<PathSelection>; 9] = [
     PathSelection::RANDOM,
+    PathSelection::PORT_ORDER,
     PathSelection::LOW_PORT,
     PathSelection::BY_DESTINATION,
     PathSelection::TRAFFIC_BALANCING,
@@ -169,11 +171,11 @@ impl SelectionTask<'_> {
         Ok(Chosen { paths: counters.chosen().map(path).collect() })
     }
 
-    /// The path of each pair on which `pick(hops, random)` chooses at each router one of the hops
-    /// offered there, by its place.
+    /// The path of each pair on which `pick(router, hops, random)` chooses at each router one of the
+    /// hops offered there, by its place.
     pub fn walk(
         &self,
-        mut pick: impl FnMut(&[Hop], &mut ChaCha8Rng) -> usize,
+        mut pick: impl FnMut(u32, &[Hop], &mut ChaCha8Rng) -> usize,
     ) -> Result<Chosen, NoSelection> {
         let Self { fabric, relation, .. } = *self;
         let mut random = ChaCha8Rng::seed_from_u64(self.parameters.seed);
@@ -189,7 +191,7 @@ impl SelectionTask<'_> {
                         let names = (fabric.router_name(source), fabric.router_name(destination));
                         return Err(NoCandidates::NoPath(names.0, names.1).into());
                     }
-                    let hop = hops[pick(hops, &mut random)];
+                    let hop = hops[pick(at, hops, &mut random)];
                     let channel = fabric.outputs(at).start + u32::from(hop.port);
                     path.push(hop);
                     state = relation.arrived(channel, hop.vc);

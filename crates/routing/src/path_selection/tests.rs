@@ -107,12 +107,43 @@ fn figure_1_has_the_papers_counters_and_selections() {
         let first = |source, destination| paths.paths(source, destination).next().unwrap()[0].port;
         // By b or c, whose ports have these numbers at a and at e.
         match selection.name {
-            "random" => {}
+            "random" | "random-port-order" => {}
             // Router 4 is even, and so is router 0.
             "low-port" | "by-destination" => assert_eq!((first(0, 4), first(4, 0)), (0, 0)),
             name => assert_eq!((first(0, 4), first(4, 0)), (1, 1), "{name}"),
         }
     }
+}
+
+#[test]
+fn an_order_of_ports_is_one_decision_a_router() {
+    let fabric = test_fabric(&[4, 4], &[]);
+    let minimal = relation(&fabric, RelationRule::UP_DOWN, 1);
+    let ports = |seed| {
+        let parameters = SelectionParameters { seed, ..SelectionParameters::default() };
+        let paths = PathSelection::PORT_ORDER.paths(&fabric, &minimal, parameters).unwrap();
+        let task = SelectionTask { fabric: &fabric, relation: &minimal, parameters };
+        // Of two ports that are offered together one is preferred, whatever the pair.
+        let mut preferred = std::collections::BTreeSet::new();
+        for source in 0..16 {
+            for destination in (0..16).filter(|&destination| destination != source) {
+                let (mut at, mut state) = (source, task.relation.injected(source));
+                for hop in paths.paths(source, destination).next().unwrap() {
+                    let offered = task.relation.hops(state, destination);
+                    for other in offered.iter().filter(|other| other.port != hop.port) {
+                        preferred.insert((at, hop.port, other.port));
+                        assert!(!preferred.contains(&(at, other.port, hop.port)));
+                    }
+                    let channel = fabric.outputs(at).start + u32::from(hop.port);
+                    (at, state) =
+                        (fabric.target(channel).unwrap(), minimal.arrived(channel, hop.vc));
+                }
+            }
+        }
+        preferred
+    };
+    assert!(ports(1).len() > 16, "many routers have a choice");
+    assert_ne!(ports(1), ports(2));
 }
 
 #[test]

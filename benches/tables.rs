@@ -89,7 +89,7 @@ fn measure((algorithm, name, sizes): &(Row<Algorithm>, &str, &[u32]), repetition
     };
     let (least, table) = least_of(repetitions, run);
     let quality = Quality::new(&Region::new(&fabric), &table);
-    line(name, sizes, fabric.routers(), least, quality.load.maximum as f64, quality.load.mean);
+    line(name, sizes, fabric.routers(), least, quality.load.maximum, quality.load.mean);
 }
 
 fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize) {
@@ -105,7 +105,7 @@ fn forward((name, sizes, terminals): &(&str, [u32; 3], u32), repetitions: usize)
     };
     let (least, table) = least_of(repetitions, run);
     let quality = ForwardingQuality::new(&fabric, &table);
-    let maximum = quality.load.maximum as f64;
+    let maximum = quality.load.maximum;
     line(name, sizes, fabric.routers(), least, maximum, quality.load.mean);
 }
 

@@ -21,7 +21,7 @@ pub struct Assessment {
     pub hops_mean: f64,
     /// Pairs of terminals whose path takes the busiest channel. The fewer, the better the table
     /// spreads an all-to-all exchange.
-    pub maximum_load: u64,
+    pub maximum_load: f64,
 }
 
 /// Makes, proves and weighs the tables of three algorithms: shortest paths without regard to

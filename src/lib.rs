@@ -48,7 +48,8 @@
 )]
 
 pub use flitlab_base::{
-    FileError, InvalidLine, document, memory, package, printable, registry, text_file, units,
+    FileError, InvalidLine, document, memory, narrow, package, printable, registry, text_file,
+    units,
 };
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;

@@ -1,4 +1,5 @@
-//! What `flitlab route` shows of one pair: its routes, the routing graph, its detours.
+//! What `flitlab route` shows of one pair: its routes, the routing graph, its detours; and tables
+//! for a traffic.
 
 use crate::common::workplace::{Workplace, scenario, with};
 
@@ -144,4 +145,58 @@ fn a_deviation_of_any_power_can_be_asked_for() {
     }
     let (code, _) = place.fail(&["route", &path, "--sigma", "33"]);
     assert_eq!(code, 2);
+}
+
+#[test]
+fn a_table_for_a_traffic_says_what_it_gains() {
+    let place = Workplace::new("route_traffic");
+    let path = scenario("desmos/desmos");
+    let call = ["route", &path, "--traffic", "--set"];
+    let transpose = with(&call, &["traffic.pattern=rank-transpose"]);
+    let text = place.run(&with(&transpose, &["--save", "t.routes"]));
+    let gain = "10.000% under the general table, 6.667% under this one; none has less";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(gain), "{text}");
+    place.run(&["route", "--check", "t.routes"]);
+    let found = &place.json(&with(&transpose, &["--json"]))["traffic"];
+    let share = |key: &str| (found[key].as_f64().unwrap() * 60.0).round();
+    assert_eq!((share("general_table_share"), share("this_table_share")), (6.0, 4.0), "{found}");
+    assert_eq!(share("least_share"), 4.0);
+
+    let several = scenario("studies/two-classes");
+    let reads = scenario("desmos/desmos-read");
+    let kautz = scenario("nue/kautz");
+    for (call, words) in [
+        (&["route", &several, "--traffic"][..], "one workload"),
+        (&["route", &reads, "--traffic"], "are answered"),
+        (&with(&transpose, &["--algorithm", "sssp"]), "sssp counts all pairs alike"),
+        (&with(&transpose, &["--algorithm", "sgr"]), "sgr counts all pairs alike"),
+        (&with(&transpose, &["--algorithm", "nue"]), "tables for Angara"),
+        (&["route", &kautz, "--traffic"], "tables for Angara"),
+        (&with(&transpose, &["--pair", "0", "1"]), "save the table"),
+    ] {
+        let (code, errors) = place.fail(call);
+        let told = errors.contains(words) && errors.contains("\nhelp: ");
+        assert!(code == 2 && told, "{call:?}: {errors}");
+    }
+    let (code, errors) = place.fail(&["route", "--check", "t.routes", "--traffic"]);
+    assert!(code == 2 && errors.contains("--traffic"), "{errors}");
+}
+
+#[test]
+fn an_order_that_several_routes_break_is_said_before_a_run() {
+    let place = Workplace::new("route_order");
+    let path = scenario("desmos/desmos");
+    for (algorithm, choice, is_said) in [
+        ("sgr", "by-destination", true),
+        ("sgr", "in-turn", false),
+        ("balanced", "by-destination", false),
+    ] {
+        let routing = format!("routing={{angara={{algorithm=\"{algorithm}\"}}}}");
+        let choice = format!("adapter.injection_choice={choice}");
+        let output = place.flitlab(&["check", &path, "--set", &routing, "--set", &choice]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let told = said.contains("the order of a pair's packets is not kept");
+        assert!(output.status.success() && told == is_said, "{algorithm}, {choice}: {said}");
+    }
 }

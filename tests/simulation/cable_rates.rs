@@ -298,7 +298,7 @@ fn tables_lead_as_much_less_over_a_cable_as_it_is_slower() {
     {
         let made = algorithm.generate(&fabric, &agnostic::Parameters::default()).unwrap();
         let quality = ForwardingQuality::new(&fabric, &made.table);
-        assert_eq!(quality.load.maximum, 20, "{}: {:?}", algorithm.name, quality.loads);
+        assert_eq!(quality.load.maximum, 20.0, "{}: {:?}", algorithm.name, quality.loads);
     }
     assert_eq!(LoadBound::new(&fabric, Paths::Any).rounded(), 20);
     assert_eq!(LoadBound::new(&fabric, Paths::Minimal).rounded(), 20);

@@ -125,6 +125,21 @@ fn equal_scenarios_are_equal_to_the_last_bit_and_seeds_differ() {
     assert_ne!(run("seed=1").0.digest, run("seed=2").0.digest);
 }
 
+/// Packets of a pair overtake each other where the table gives it several routes, and only there.
+#[test]
+fn packets_on_several_routes_in_turn_overtake_each_other() {
+    let measured = |algorithm: &str| {
+        let routing = format!("routing={{ angara = {{ algorithm = \"{algorithm}\" }} }}");
+        let sets = [&*routing, "traffic.message=4 KiB", "adapter.injection_choice=by-destination"];
+        let scenario = scenario("[4, 2, 2, 2]", "uniform", 0.4, &sets).unwrap();
+        let found = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found;
+        found.measured.overtaken.unwrap()
+    };
+    assert_eq!(measured("balanced"), 0.0);
+    let several = measured("sgr");
+    assert!(several > 0.0 && several < 0.1, "{several}");
+}
+
 /// Two messages to one node overtake each other where a node's messages take its injection channels
 /// in turn, though each pair has one route. On one channel each they keep their order, unless
 /// packets may take several virtual channels.

@@ -160,7 +160,7 @@ fn no_algorithm_is_below_the_bounds() {
             let Ok(made) = algorithm.generate(&fabric, &Parameters::default()) else {
                 continue;
             };
-            let maximum = ForwardingQuality::new(&fabric, &made.table).load.maximum;
+            let maximum = ForwardingQuality::new(&fabric, &made.table).load.maximum as u64;
             assert!(maximum >= any, "{number} {name}: {maximum} < {any}");
             if shortest.contains(&algorithm) {
                 assert!(maximum >= minimal, "{number} {name}: {maximum} < {minimal}");

@@ -102,7 +102,9 @@ pub fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
         scenario.fabric.channels(),
         match scenario.routes {
             Routes::DirectionOrder(ref order) => format!("{order:?}"),
-            Routes::Table(_) => "of a table".to_owned(),
+            Routes::Table(ref it) => {
+                format!("of a table, several of {} pairs", it.pairs_with_several())
+            }
             Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
             Routes::Forwarding(ref table) => format!("of {} virtual channels", table.vc_count()),
             Routes::Relation(ref it) => format!("by a relation, {}", it.random_ties),

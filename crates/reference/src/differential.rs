@@ -157,6 +157,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
     let Scenario { fabric, routes, parameters, messages } = scenario;
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
+        Routes::Table(table) if table.has_several() => "route table, several a pair",
         Routes::Table(_) => "route table",
         Routes::Adaptive(_) => "adaptive",
         Routes::Forwarding(_) => "forwarding table",

@@ -282,7 +282,10 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
             && fabric.channels() == whole_channels(&torus)
             && random.random_bool(0.2)
         {
-            let table = any_way_round(random, &fabric);
+            let mut table = any_way_round(random, &fabric);
+            if random.random_bool(0.5) {
+                give_several(random, &fabric, &mut table);
+            }
             return (fabric, Routes::Table(table));
         }
         return (fabric, Routes::DirectionOrder(order));
@@ -405,6 +408,25 @@ fn any_way_round(random: &mut dyn Rng, fabric: &Fabric) -> RouteTable {
         }
         header
     })
+}
+
+/// Gives most pairs that have half a ring to go two routes, one either way round it.
+fn give_several(random: &mut dyn Rng, fabric: &Fabric, table: &mut RouteTable) {
+    let torus = fabric.torus().expect("a torus");
+    let ends = || 0..torus.nodes();
+    for (source, destination) in ends().flat_map(|from| ends().map(move |to| (from, to))) {
+        let is_half = |&dimension: &usize| {
+            let at = |node| torus.coordinate(node, dimension);
+            torus.closed(dimension)
+                && 2 * at(source).abs_diff(at(destination)) == torus.sizes()[dimension]
+        };
+        let half = (0..torus.dimensions()).find(is_half);
+        let Some(dimension) = half.filter(|_| random.random_bool(0.8)) else { continue };
+        let header = table.header(source, destination).expect("every pair has a route");
+        let routes = [true, false]
+            .map(|plus| (header.with_direction(dimension, plus), random.random_range(1..=5)));
+        table.set_several(source, destination, &routes);
+    }
 }
 
 fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {

@@ -101,8 +101,9 @@ pub fn prove_deadlock_free(
         Routes::DirectionOrder(order) => direction_order(fabric, order, flow),
         Routes::Table(table) => {
             let waits = by_source(fabric, 1, |source, destination, waits| {
-                let route = table.route(fabric, source, destination);
-                waits.add_route(fabric, source, &route, |_, _| 0);
+                table.for_each_route(fabric, (source, destination), |route, _| {
+                    waits.add_route(fabric, source, route, |_, _| 0);
+                });
             });
             waits.judge(fabric, flow)
         }

@@ -6,11 +6,11 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use super::{Flaw, Header, RouteTable, prove};
+use super::{Flaw, Header, MAX_ROUND, RouteTable, prove};
 use flitlab_base::InvalidLine;
 use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::{DIMENSION_NAMES, Fabric, Faults, Torus};
+use flitlab_fabric::{DIMENSION_NAMES, Fabric, Faults, NONE, Torus};
 
 const MAGIC: &str = "flitlab-routes";
 const VERSION: &str = "1";
@@ -113,13 +113,18 @@ impl TableFile {
         writeln!(output, "routes")?;
         for &source in &nodes {
             for &destination in &nodes {
-                if let Some(header) = self.table.header(source, destination)
-                    && source != destination
-                {
+                if source == destination {
+                    continue;
+                }
+                let headers = self.table.headers(source, destination);
+                let (source, destination) = (torus.node_name(source), torus.node_name(destination));
+                for &(header, count) in &headers {
                     let (first, directions, last) = header_text(torus, header);
-                    let (source, destination) =
-                        (torus.node_name(source), torus.node_name(destination));
-                    writeln!(output, "{source} {destination} {first} {directions} {last}")?;
+                    write!(output, "{source} {destination} {first} {directions} {last}")?;
+                    if headers.len() > 1 {
+                        write!(output, " {count}")?;
+                    }
+                    writeln!(output)?;
                 }
             }
         }
@@ -132,6 +137,54 @@ impl TableFile {
     /// The first line that is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidLine> {
         Parser::new(text).file()
+    }
+}
+
+/// Columns of a route whose pair has no other.
+const ROUTE_COLUMNS: usize = 5;
+
+/// The routes with a count that were read last, as long as those of their pair go on.
+struct Several {
+    pair: (u32, u32),
+    routes: Vec<(Header, u8)>,
+}
+
+impl Several {
+    /// Adds a route of the pair, if its count may be the next one.
+    fn add(&mut self, header: Header, count: &[&str]) -> Result<(), String> {
+        let [count] = count else {
+            return Err("another route of this pair has a count, so this one needs one".into());
+        };
+        let before: u32 = self.routes.iter().map(|it| u32::from(it.1)).sum();
+        let most = u32::from(u8::MAX) - before;
+        let count = match count.parse() {
+            Ok(count) if (1..=most).contains(&u32::from(count)) => count,
+            _ => {
+                return Err(format!(
+                    "`{count}` is no count: those of a pair are from 1 and add up to at most {}",
+                    MAX_ROUND
+                ));
+            }
+        };
+        if self.routes.iter().any(|it| it.0 == header) {
+            return Err("this route again: add up its counts".into());
+        }
+        self.routes.push((header, count));
+        Ok(())
+    }
+
+    /// Puts the routes into the table, if there are any.
+    fn finish(&mut self, table: &mut RouteTable) {
+        if !self.routes.is_empty() {
+            table.set_several(self.pair.0, self.pair.1, &self.routes);
+        }
+        *self = Self::default();
+    }
+}
+
+impl Default for Several {
+    fn default() -> Self {
+        Self { pair: (NONE, NONE), routes: Vec::new() }
     }
 }
 
@@ -259,12 +312,14 @@ impl<'t> Parser<'t> {
         let mut table = RouteTable::empty(&fabric);
         let routers = fabric.routers() as usize;
         let mut lines = vec![0; routers * routers];
+        let mut several = Several::default();
         while let Some(words) = self.next() {
-            let [source, destination, first, directions, last] = words[..] else {
+            let (words, count) = words.split_at(words.len().min(ROUTE_COLUMNS));
+            let (&[source, destination, first, directions, last], [] | [_]) = (words, count) else {
                 return self.wrong(format!(
                     "a route has five columns (source, destination, first step, directions, last \
-                     step), not {}",
-                    words.len()
+                     step), and a count if its pair has several, not {}",
+                    words.len() + count.len()
                 ));
             };
             let (from, to) = (self.node(&torus, source)?, self.node(&torus, destination)?);
@@ -276,12 +331,32 @@ impl<'t> Parser<'t> {
             if from == to {
                 return self.wrong(format!("a route from {source} to itself"));
             }
-            if table.header(from, to).is_some() {
-                return self.wrong(format!("a second route from {source} to {destination}"));
+            let header = self.header(&torus, first, directions, last)?;
+            if (from, to) == several.pair {
+                match several.add(header, count) {
+                    Ok(()) => continue,
+                    Err(reason) => return self.wrong(reason),
+                }
             }
-            table.set(from, to, self.header(&torus, first, directions, last)?);
+            if table.header(from, to).is_some() {
+                return self.wrong(format!(
+                    "a second route from {source} to {destination}: several have a count each, and \
+                     stand together"
+                ));
+            }
+            several.finish(&mut table);
             lines[from as usize * routers + to as usize] = narrow(self.line);
+            match count {
+                [] => table.set(from, to, header),
+                count => {
+                    several.pair = (from, to);
+                    if let Err(reason) = several.add(header, count) {
+                        return self.wrong(reason);
+                    }
+                }
+            }
         }
+        several.finish(&mut table);
         Ok(TableFile { torus, faults, fabric, table, lines })
     }
 
@@ -387,6 +462,52 @@ mod tests {
         assert_eq!((&again.torus, &again.faults), (&file.torus, &file.faults));
         assert!(written.contains("nodes (0,0,0) (1,0,0)"), "{written}");
         assert_eq!(text(&again), written);
+    }
+
+    #[test]
+    fn several_routes_are_read_again_with_their_counts() {
+        let torus = Torus::new(&[4, 4], &[]).unwrap();
+        let fabric = torus.fabric(&Faults::default()).unwrap();
+        let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+        let mut table = choices.table(&balanced(&choices).selection);
+        let ways = [true, false].map(|plus| Header::default().with_direction(0, plus));
+        let mut several = RouteTable::empty(&fabric);
+        for (from, to) in (0..16).flat_map(|from| (0..16).map(move |to| (from, to))) {
+            match table.header(from, to) {
+                _ if (from, to) == (0, 2) => {
+                    several.set_several(0, 2, &[(ways[0], 3), (ways[1], 2)]);
+                }
+                _ if (from, to) == (2, 0) => {
+                    several.set_several(2, 0, &[(ways[1], 1), (ways[0], 9)]);
+                }
+                Some(header) => several.set(from, to, header),
+                None => {}
+            }
+        }
+        table = several;
+        let file = TableFile::new(torus, Faults::default(), fabric.clone(), table);
+        let written = text(&file);
+        assert!(written.contains("\n(0,0) (2,0) . +x . 3\n(0,0) (2,0) . -x . 2\n"), "{written}");
+        let again = TableFile::parse(&written).unwrap();
+        assert_eq!((&again.table, text(&again)), (&file.table, written.clone()));
+        again.fits(&fabric).unwrap();
+        for (find, replace, message) in [
+            ("+x . 3", "+x .", "a second route from (0,0) to (2,0)"),
+            ("-x . 2", "-x .", "another route of this pair has a count"),
+            ("-x . 2", "-x . 253", "add up to at most 255"),
+            ("-x . 2", "-x . 0", "`0` is no count"),
+            ("-x . 2", "-x . two", "`two` is no count"),
+            ("-x . 2", "-x . 2 2", "a route has five columns"),
+            ("(2,0) . -x . 2", "(2,0) . +x . 2", "this route again"),
+            ("(0,0) (2,0) . -x . 2", "(0,0) (3,0) . -x . 2", "another route of this pair has"),
+        ] {
+            assert!(written.contains(find), "{find}");
+            let error = TableFile::parse(&written.replacen(find, replace, 1)).unwrap_err();
+            assert!(error.to_string().contains(message), "{replace}: {error}");
+        }
+        let longer = written.replacen("(2,0) . -x . 2", "(2,0) +y +x -y 2", 1);
+        let error = TableFile::parse(&longer).unwrap().fits(&fabric).unwrap_err();
+        assert!(error.to_string().contains("not all routes from (0,0) to (2,0)"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::ForwardingTable;
 use super::load_figures::{LoadFigures, RouteCount};
+use flitlab_base::narrow::rounded;
 use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 
 /// Figures of a forwarding table whose routes end where they should. The load of a channel between
@@ -28,7 +29,7 @@ pub struct ForwardingQuality {
     /// Most hops of a routed pair if every path had the least hops.
     pub least_hops_maximum: u32,
     /// Load of each channel.
-    pub loads: Vec<(Channel, u64)>,
+    pub loads: Vec<(Channel, f64)>,
 }
 
 impl ForwardingQuality {
@@ -45,10 +46,10 @@ impl ForwardingQuality {
             .reduce(RouteCount::default, RouteCount::merge);
         let channels = (0..fabric.channel_slots()).filter(|&at| fabric.target(at).is_some());
         let load_of = |channel: Channel| {
-            let pairs = count.loads.get(channel as usize).copied().unwrap_or(0);
-            fabric.cable(channel).rate.slowed(pairs)
+            let pairs = count.loads.get(channel as usize).copied().unwrap_or(0.0);
+            fabric.cable(channel).rate.slowed(rounded(pairs)) as f64
         };
-        let loads: Vec<(Channel, u64)> =
+        let loads: Vec<(Channel, f64)> =
             channels.map(|channel| (channel, load_of(channel))).collect();
         let a_pair = |hops: u64| hops as f64 / count.routed.max(1) as f64;
         Self {
@@ -73,7 +74,7 @@ fn with_destination(
     senders: &[u64],
     terminal: u32,
 ) -> RouteCount {
-    count.loads.resize(fabric.channel_slots() as usize, 0);
+    count.loads.resize(fabric.channel_slots() as usize, 0.0);
     if !table.delivers(terminal) {
         count.unrouted += senders.iter().sum::<u64>() - 1;
         return count;
@@ -101,7 +102,7 @@ fn with_destination(
         let own = senders[at] - u64::from(router == end);
         count.add(own, hops[at], least[at]);
         if let Some(channel) = way(router).filter(|_| router != end) {
-            count.loads[channel as usize] += flow[at];
+            count.loads[channel as usize] += flow[at] as f64;
             let next = fabric.target(channel).expect("the channel leads somewhere");
             flow[next as usize] += flow[at];
         }

@@ -112,7 +112,7 @@ pub use region::Region;
 pub use relation_proof::{RelationFlaw, RelationProof, prove_relation};
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
-pub use table::RouteTable;
+pub use table::{MAX_ROUND, RouteTable};
 pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
 
 use std::sync::Arc;
@@ -124,7 +124,8 @@ use flitlab_fabric::{Channel, Fabric};
 pub enum Routes {
     /// Packets keep an order of directions on a torus.
     DirectionOrder(DirectionOrder),
-    /// Packets follow the source's table, which has a route for each pair.
+    /// Packets follow the source's table, which has a route for each pair, or several that it takes
+    /// in turn.
     Table(RouteTable),
     /// Packets choose their way hop by hop, on a torus.
     Adaptive(Adaptive),
@@ -140,7 +141,8 @@ impl Routes {
     /// The route from one router to another, as the source's adapter writes it into the header.
     ///
     /// - With adaptive routing it is that of a packet that never leaves the escape channel.
-    /// - Half rings that are drawn are gone in the positive direction.
+    /// - Half rings that are drawn are gone in the positive direction. Of several routes in a table it
+    ///   is the first.
     /// - `None` if routers decide, as on an escape by a table, and for paths with a virtual channel
     ///   for each hop.
     ///
@@ -177,20 +179,23 @@ impl Routes {
         }
     }
 
-    /// Whether packets between the same nodes may go different ways, chosen at random in advance.
+    /// Whether packets between the same nodes may go different ways, chosen by their source, at
+    /// random or in turn.
     pub fn draws(&self) -> bool {
         match self {
             Self::DirectionOrder(order) => order.draws(),
+            Self::Table(table) => table.has_several(),
             Self::Paths(routes) => routes.paths.has_choice(),
             _ => false,
         }
     }
 
-    /// Whether packets between these terminals may go different ways, chosen at random in advance.
+    /// Whether packets between these terminals may go different ways, chosen by their source.
     pub fn draws_between(&self, fabric: &Fabric, source: u32, destination: u32) -> bool {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
         match self {
             Self::DirectionOrder(order) => order.tied(router(source), router(destination)) != 0,
+            Self::Table(table) => table.has_several_between(router(source), router(destination)),
             Self::Paths(routes) => {
                 routes.paths.numbers(router(source), router(destination)).len() > 1
             }
@@ -200,7 +205,8 @@ impl Routes {
 
     /// Calls `each` with the channels that packets take from one terminal to another, as in
     /// [`for_each_channel`](Self::for_each_channel), and with the share of the packets on each.
-    /// Half of the packets go either way round a half ring that is drawn.
+    /// Half of the packets go either way round a half ring that is drawn; of several routes in a table
+    /// each has its count's share. All channels of a route come together.
     ///
     /// # Panics
     /// If a terminal has failed, or the pair has no route.
@@ -211,20 +217,21 @@ impl Routes {
         destination: u32,
         mut each: impl FnMut(Channel, f64),
     ) {
+        let router = |terminal| fabric.terminal_router(terminal).expect("live");
         match self {
             Self::DirectionOrder(order) if order.draws() => {
-                let router = |terminal| fabric.terminal_router(terminal).expect("live");
-                order.for_each_way(fabric, router(source), router(destination), |route, share| {
-                    let mut at = router(source);
-                    for port in route.ports() {
-                        let channel = fabric.outputs(at).start + u32::from(port);
-                        each(channel, share);
-                        at = fabric.target(channel).expect("routes avoid failures");
-                    }
+                let (source, destination) = (router(source), router(destination));
+                order.for_each_way(fabric, source, destination, |route, share| {
+                    route.for_each_channel(fabric, source, |channel| each(channel, share));
+                });
+            }
+            Self::Table(table) => {
+                let ends = (router(source), router(destination));
+                table.for_each_route(fabric, ends, |route, share| {
+                    route.for_each_channel(fabric, ends.0, |channel| each(channel, share));
                 });
             }
             Self::Paths(routes) => {
-                let router = |terminal| fabric.terminal_router(terminal).expect("live");
                 routes.for_each_share(fabric, (router(source), router(destination)), each);
             }
             _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),

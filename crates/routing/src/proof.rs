@@ -53,6 +53,13 @@ pub enum Flaw {
         /// Number of the channel.
         channel: Channel,
     },
+    /// The pair has several routes, and not all have as many hops.
+    UnequalHops {
+        /// Node number of the source.
+        source: u32,
+        /// Node number of the destination.
+        destination: u32,
+    },
     /// Each of these channels can wait for the next, and the last for the first. They lie in more
     /// than one ring.
     Cycle(Vec<Channel>),
@@ -65,6 +72,7 @@ impl Flaw {
             Self::Missing { source, destination }
             | Self::LeadsElsewhere { source, destination, .. }
             | Self::Idle { source, destination, .. }
+            | Self::UnequalHops { source, destination }
             | Self::NoChannel { source, destination, .. } => Some((source, destination)),
             Self::Cycle(_) => None,
         }
@@ -85,6 +93,9 @@ impl Flaw {
                 pair(source, destination),
                 fabric.router_name(*end)
             ),
+            Self::UnequalHops { source, destination } => {
+                format!("not all routes {} have as many hops", pair(source, destination))
+            }
             Self::Idle { source, destination, direction } => format!(
                 "the route {} has {} among its directions, and no hop to make that way",
                 pair(source, destination),
@@ -112,7 +123,7 @@ impl Flaw {
 /// The result of following all routes of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Routes that were followed.
+    /// Routes that were followed to where they should end.
     pub routes: u64,
     /// Pairs of channels that some route takes one after the other.
     pub dependencies: u64,
@@ -135,31 +146,44 @@ pub fn prove(fabric: &Fabric, table: &RouteTable) -> Proof {
         fabric.live_terminals().filter_map(|at| fabric.terminal_router(at)).collect();
     // By channel: the output ports that routes take after it.
     let follow = |source: u32, onward: &mut [u16]| {
-        let mut flaws = Vec::new();
+        let (mut routes, mut flaws) = (0, Vec::new());
         for &destination in nodes.iter().filter(|&&node| node != source) {
-            let Some(header) = table.header(source, destination) else {
+            let headers = table.headers(source, destination);
+            if headers.is_empty() {
                 flaws.push(Flaw::Missing { source, destination });
-                continue;
-            };
-            let walk = &mut Walk { fabric, source, destination, at: source, before: None, onward };
-            flaws.extend(walk.follow(header).err());
+            }
+            let mut all_hops = None;
+            for (header, _) in headers {
+                let (before, hops) = (None, 0);
+                let mut walk =
+                    Walk { fabric, source, destination, at: source, before, hops, onward };
+                match walk.follow(header) {
+                    Ok(()) if all_hops.is_some_and(|hops| hops != walk.hops) => {
+                        flaws.push(Flaw::UnequalHops { source, destination });
+                    }
+                    Ok(()) => {
+                        all_hops = Some(walk.hops);
+                        routes += 1;
+                    }
+                    Err(flaw) => flaws.push(flaw),
+                }
+            }
         }
-        flaws
+        (routes, flaws)
     };
-    let none = || (Vec::new(), vec![0u16; fabric.channel_slots() as usize]);
-    let (mut flaws, onward) = nodes
+    let none = || (0, Vec::new(), vec![0u16; fabric.channel_slots() as usize]);
+    let (routes, mut flaws, onward) = nodes
         .par_iter()
-        .fold(none, |(mut flaws, mut onward), &source| {
-            flaws.extend(follow(source, &mut onward));
-            (flaws, onward)
+        .fold(none, |(routes, mut flaws, mut onward), &source| {
+            let (followed, more) = follow(source, &mut onward);
+            flaws.extend(more);
+            (routes + followed, flaws, onward)
         })
-        .reduce(none, |(mut flaws, mut onward), (more, others)| {
+        .reduce(none, |(routes, mut flaws, mut onward), (followed, more, others)| {
             flaws.extend(more);
             onward.iter_mut().zip(others).for_each(|(ports, other)| *ports |= other);
-            (flaws, onward)
+            (routes + followed, flaws, onward)
         });
-    let pairs = (nodes.len() * nodes.len().saturating_sub(1)) as u64;
-    let routes = pairs - flaws.len() as u64;
     let dependencies = onward.iter().map(|ports| u64::from(ports.count_ones())).sum();
     let successors = |channel: Channel| {
         let next = fabric.target(channel);
@@ -179,6 +203,7 @@ struct Walk<'a> {
     destination: u32,
     at: u32,
     before: Option<Channel>,
+    hops: u32,
     onward: &'a mut [u16],
 }
 
@@ -193,6 +218,7 @@ impl Walk<'_> {
             self.onward[before as usize] |= 1 << direction;
         }
         self.before = Some(channel);
+        self.hops += 1;
         self.at = next;
         Ok(())
     }
@@ -327,6 +353,7 @@ mod tests {
                         destination,
                         at: source,
                         before: None,
+                        hops: 0,
                         onward: &mut onward,
                     };
                     let followed = walk.follow(header);
@@ -396,6 +423,14 @@ mod tests {
             wrong(0, 4, header.with_direction(0, true).with_direction(1, true)),
             Flaw::Idle { source: 0, destination: 4, direction: 0 }
         );
+        let mut several = RouteTable::empty(&fabric);
+        let (plus, minus) = (header.with_direction(1, true), header.with_direction(1, false));
+        let flaw = |several: &RouteTable| prove(&fabric, several).flaws.remove(3);
+        several.set_several(0, 4, &[(plus, 1), (minus, 1)]);
+        assert_eq!(flaw(&several), Flaw::UnequalHops { source: 0, destination: 4 });
+        let mut several = RouteTable::empty(&fabric);
+        several.set_several(0, 4, &[(plus, 1), (header, 1)]);
+        assert_eq!(flaw(&several), Flaw::LeadsElsewhere { source: 0, destination: 4, end: 0 });
         let flaws = prove(&fabric, &RouteTable::empty(&fabric)).flaws;
         assert_eq!(flaws.len(), 16 * 15);
         assert_eq!(flaws[0], Flaw::Missing { source: 0, destination: 1 });

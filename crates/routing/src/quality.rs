@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::load_figures::{LoadFigures, RouteCount};
-use super::{Region, RouteTable};
+use super::{Header, Region, RouteTable};
 use flitlab_fabric::{Channel, NONE, breadth_first};
 
-/// Figures of a table. A load is the number of routes that cross a channel; channels inside the
-/// region count.
+/// Figures of a table. A load is the number of pairs whose route crosses a channel; of a pair with
+/// several routes each counts as its share of the packets. Channels inside the region count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
     /// Ordered pairs of different nodes that have a route.
@@ -22,10 +22,12 @@ pub struct Quality {
     pub hops_mean: f64,
     /// Most hops of a route.
     pub hops_maximum: u32,
+    /// Pairs with several routes.
+    pub several: u64,
     /// Routes with a first or a last step.
     pub stepping: u64,
     /// Load of each channel.
-    pub loads: Vec<(Channel, u64)>,
+    pub loads: Vec<(Channel, f64)>,
 }
 
 impl Quality {
@@ -34,15 +36,21 @@ impl Quality {
     /// # Panics
     /// If a route does not.
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
-        let sources = region.nodes().par_iter();
-        let (count, stepping) = sources
-            .fold(Default::default, |counts, &source| with_source(counts, region, table, source))
-            .reduce(Default::default, |(one, stepping), (other, more)| {
-                (one.merge(other), stepping + more)
+        // Parts are fixed, so that sums of shares do not depend on the threads.
+        let part = region.nodes().len().div_ceil(PARTS).max(1);
+        let of_part = |sources: &[u32]| {
+            sources.iter().fold(Default::default(), |counts, &source| {
+                with_source(counts, region, table, source)
+            })
+        };
+        let parts: Vec<(RouteCount, u64)> = region.nodes().par_chunks(part).map(of_part).collect();
+        let (count, stepping) =
+            parts.into_iter().fold(Default::default(), |(one, stepping), (other, more)| {
+                (RouteCount::merge(one, other), stepping + more)
             });
         let RouteCount { routed, unrouted, hops, hops_maximum, least_hops, loads, .. } = count;
-        let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0);
-        let loads: Vec<(Channel, u64)> =
+        let load_of = |channel: Channel| loads.get(channel as usize).copied().unwrap_or(0.0);
+        let loads: Vec<(Channel, f64)> =
             region.channels().map(|channel| (channel, load_of(channel))).collect();
         Self {
             routed,
@@ -51,11 +59,15 @@ impl Quality {
             load: LoadFigures::new(&loads, least_hops),
             hops_mean: hops as f64 / (routed.max(1)) as f64,
             hops_maximum,
+            several: table.pairs_with_several() as u64,
             stepping,
             loads,
         }
     }
 }
+
+/// Parts in which sources are looked at in parallel.
+const PARTS: usize = 16;
 
 /// Adds the routes of a source to those that are counted, and those with steps to those with steps.
 fn with_source(
@@ -65,23 +77,22 @@ fn with_source(
     source: u32,
 ) -> (RouteCount, u64) {
     let fabric = region.fabric();
-    count.loads.resize(fabric.channel_slots() as usize, 0);
+    count.loads.resize(fabric.channel_slots() as usize, 0.0);
     let distances = distances(region, source);
     for &destination in region.nodes().iter().filter(|&&node| node != source) {
-        let Some(header) = table.header(source, destination) else {
+        let headers = table.headers(source, destination);
+        if headers.is_empty() {
             count.unrouted += 1;
             continue;
-        };
-        let steps = header.first_step().is_some() || header.last_step().is_some();
-        stepping += u64::from(steps);
-        let route = table.route(fabric, source, destination);
-        count.add(1, route.hops(), distances[destination as usize]);
-        let mut at = source;
-        for port in route.ports() {
-            let channel = region.channel(at, u32::from(port));
-            count.loads[channel as usize] += 1;
-            at = fabric.target(channel).expect("routes use channels that exist");
         }
+        let steps = |header: Header| header.first_step().is_some() || header.last_step().is_some();
+        stepping += headers.iter().filter(|it| steps(it.0)).count() as u64;
+        let hops = table.route(fabric, source, destination).hops();
+        count.add(1, hops, distances[destination as usize]);
+        table.for_each_route(fabric, (source, destination), |route, share| {
+            route
+                .for_each_channel(fabric, source, |channel| count.loads[channel as usize] += share);
+        });
     }
     (count, stepping)
 }
@@ -109,7 +120,7 @@ mod tests {
         let table = choices.table(&sssp(&choices).selection);
         let quality = Quality::new(choices.region(), &table);
         assert_eq!((quality.routed, quality.unrouted, quality.channels), (56, 0, 24));
-        assert_eq!((quality.load.maximum, quality.load.minimum), (5, 3));
+        assert_eq!((quality.load.maximum, quality.load.minimum), (5.0, 3.0));
         assert_eq!((quality.hops_maximum, quality.load.perfect), (3, 4.0));
         assert!((quality.load.sigma_4 - 0.707).abs() < 0.1, "{}", quality.load.sigma_4);
     }

@@ -1,5 +1,7 @@
 //! A packet's route as the engine follows it.
 
+use flitlab_fabric::{Channel, Fabric};
+
 /// Most runs of a route: a first step, six dimensions, a last step.
 pub const MAXIMUM_RUNS: usize = 8;
 
@@ -57,6 +59,24 @@ impl Route {
     #[inline]
     pub fn hops(&self) -> u32 {
         self.runs().iter().map(|run| u32::from(run.hops)).sum()
+    }
+
+    /// Calls `each` with the channels that it takes from a router on.
+    ///
+    /// # Panics
+    /// If it leads over a channel that has failed.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut at = source;
+        for port in self.ports() {
+            let channel = fabric.outputs(at).start + u32::from(port);
+            each(channel);
+            at = fabric.target(channel).expect("routes avoid failures");
+        }
     }
 
     /// The output ports, hop by hop.

@@ -13,7 +13,7 @@ use super::progress::Bar;
 use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
-use flitlab::engine::{PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
+use flitlab::engine::{InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::routing::Freedom;
 use flitlab::scenario::workload::{Facts, Share};
@@ -102,6 +102,9 @@ impl Check {
             ))?;
         }
         if let Some(warning) = simulation.passage().as_ref().and_then(passage_warning) {
+            say(&format!("warning: {warning}"));
+        }
+        if let Some(warning) = order_warning(&simulation) {
             say(&format!("warning: {warning}"));
         }
         if !deadlock {
@@ -283,6 +286,15 @@ fn passage_warning(passage: &Passage) -> Option<String> {
             "the largest packets are sent {sendings:.0} times each on cables that err; {way_out}"
         )
     })
+}
+
+/// Returns a warning about an order of packets that is asked for and not kept.
+fn order_warning(simulation: &Simulation) -> Option<&'static str> {
+    let asked = simulation.scenario().parameters.injection_choice == InjectionChoice::ByDestination;
+    (asked && simulation.routes().draws()).then_some(
+        "the order of a pair's packets is not kept, whatever adapter.injection_choice is, since pairs have several \
+         routes; a routing with one route a pair, such as `balanced`, keeps it",
+    )
 }
 
 /// How the largest packets get across channels that err.

@@ -6,10 +6,11 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 
 use super::angara_report::AngaraReport;
+use super::traffic::TrafficReport;
 use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
 use crate::cli::say::say;
 use flitlab::registry::Row;
-use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters};
+use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
 use flitlab::topology::Fabric;
@@ -50,11 +51,22 @@ pub(super) fn make(
     network: &Network,
     algorithm: Row<Algorithm>,
     parameters: &Parameters,
+    traffic: Option<&[(u32, u32, f64)]>,
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let (torus, faults) = network.torus().expect("chosen for tori only");
     let made = generate(network, algorithm, parameters)?;
-    let Made { choices, generated, cpu_seconds, seconds } = made;
+    let Made { choices, mut generated, cpu_seconds, seconds } = made;
+    let mut for_its_traffic = None;
+    if let Some(traffic) = traffic {
+        let mut weighted = choices.clone();
+        let of = (parameters, network.seed);
+        let made = for_traffic(&mut weighted, &algorithm, of, traffic)
+            .map_err(|error| Failure::input(error.to_string()))?;
+        for_its_traffic = Some(TrafficReport::new(&made));
+        // The bound of the general table stays that of all pairs alike.
+        generated.table = made.made.table;
+    }
     let proof = prove(fabric, &generated.table);
     let flaws: Vec<&Flaw> =
         proof.flaws.iter().filter(|flaw| !matches!(flaw, Flaw::Missing { .. })).collect();
@@ -66,6 +78,7 @@ pub(super) fn make(
         AngaraReport::new(&choices, &generated.table, &quality, &proof, generated.bound);
     report.asked_sigma = route.asked_sigma(&quality.loads, &quality.load);
     report.algorithm = Some(algorithm.name);
+    report.traffic = for_its_traffic;
     report.build_sssp_calls = generated.sssp_calls;
     report.cpu_seconds = Some(cpu_seconds);
     report.seconds = Some(seconds);

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::traffic::TrafficReport;
 use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::{counted, torus_text};
+use flitlab::narrow::rounded;
 use flitlab::routing::angara::{Choices, LowerBound, lower_bound};
 use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
 
@@ -20,10 +22,13 @@ pub(super) struct AngaraReport {
     share_with_one_shortest_route: f64,
     /// The numbers of shortest legal routes that occur, in ascending order.
     pairs_by_shortest_routes: Vec<PairsByRoutes>,
+    /// Pairs with several routes in the table, which their source takes in turn.
+    pairs_with_several_routes: u64,
     #[serde(flatten)]
     load: LoadFigures,
     /// The deviation that was asked for.
     pub asked_sigma: Option<Sigma>,
+    /// Of the maximum load with one route a pair; with several it is the one before rounding.
     lower_bound: u32,
     lower_bound_before_rounding: f64,
     /// How far the maximum load is above the lower bound, as a fraction of that.
@@ -31,6 +36,8 @@ pub(super) struct AngaraReport {
     hops_mean: f64,
     hops_maximum: u32,
     routes_with_first_or_last_step: u64,
+    /// Of a table for a traffic.
+    pub traffic: Option<TrafficReport>,
     pub build_sssp_calls: Option<u64>,
     /// CPU time of the algorithm, the list of shortest routes included.
     pub cpu_seconds: Option<f64>,
@@ -60,11 +67,12 @@ impl AngaraReport {
         let bound = bound.unwrap_or_else(|| {
             let mut loads = vec![0; fabric.channel_slots() as usize];
             for &(channel, load) in &quality.loads {
-                loads[channel as usize] = u32::try_from(load).expect("fewer than 2^32 routes");
+                loads[channel as usize] = rounded(load.ceil());
             }
             lower_bound(choices, &loads)
         });
-        let rounded = bound.rounded();
+        // Loads of tables with one route a pair are whole numbers.
+        let least = if quality.several > 0 { bound.value } else { f64::from(bound.rounded()) };
         let missing = |nodes: &[u32]| {
             let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
             pairs
@@ -84,14 +92,16 @@ impl AngaraReport {
                 .into_iter()
                 .map(|(routes, pairs)| PairsByRoutes { routes, pairs })
                 .collect(),
+            pairs_with_several_routes: quality.several,
             load: quality.load,
             asked_sigma: None,
-            lower_bound: rounded,
+            lower_bound: bound.rounded(),
             lower_bound_before_rounding: bound.value,
-            gap: quality.load.maximum as f64 / f64::from(rounded.max(1)) - 1.0,
+            gap: if least > 0.0 { quality.load.maximum / least - 1.0 } else { 0.0 },
             hops_mean: quality.hops_mean,
             hops_maximum: quality.hops_maximum,
             routes_with_first_or_last_step: quality.stepping,
+            traffic: None,
             build_sssp_calls: None,
             cpu_seconds: None,
             seconds: None,
@@ -125,10 +135,19 @@ impl AngaraReport {
             |it: &PairsByRoutes| format!("{} for {}", it.routes, counted(it.pairs, "pair"));
         let histogram: Vec<String> = self.pairs_by_shortest_routes.iter().map(by_routes).collect();
         line("shortest routes", histogram.join(", "));
+        if self.pairs_with_several_routes > 0 {
+            let several = self.pairs_with_several_routes;
+            line("routes in turn", format!("{several} pairs have several routes in the table"));
+        }
         line("channel load", load_text(&self.load));
         let Self { lower_bound, lower_bound_before_rounding, gap, .. } = self;
         let bound = if *gap == 0.0 {
             format!("{lower_bound}: the table is optimal")
+        } else if self.pairs_with_several_routes > 0 {
+            let above = gap * 100.0;
+            format!(
+                "{lower_bound_before_rounding:.3} with several routes a pair: the table's maximum is {above:.1}% above it"
+            )
         } else if *gap < 0.0 {
             format!("{lower_bound} for the generators' routes; the table has others")
         } else {
@@ -138,6 +157,9 @@ impl AngaraReport {
             )
         };
         line("lower bound", bound);
+        if let Some(traffic) = &self.traffic {
+            line("its traffic", traffic.text());
+        }
         line("deviation", deviation_text(&self.load, self.asked_sigma));
         line("hops", format!("mean {:.3}, at most {}", self.hops_mean, self.hops_maximum));
         line("first, last steps", format!("in {} routes", self.routes_with_first_or_last_step));

@@ -97,7 +97,7 @@ impl ForwardingReport {
         self.lower_bound_before_rounding = any.value();
         self.lower_bound_of_minimal_routing = minimal.rounded();
         self.lower_bound_of_minimal_routing_before_rounding = minimal.value();
-        self.gap = quality.load.maximum as f64 / any.rounded().max(1) as f64 - 1.0;
+        self.gap = quality.load.maximum / any.rounded().max(1) as f64 - 1.0;
         self.hops_mean = quality.hops_mean;
         self.hops_maximum = quality.hops_maximum;
         self.least_hops_mean = quality.least_hops_mean;

@@ -9,6 +9,7 @@ mod forwarding_report;
 mod graph;
 mod look;
 mod pair;
+mod traffic;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -43,6 +44,7 @@ const SHOWN: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
+    flitlab route scenarios/desmos/desmos.toml --traffic --set traffic.pattern=tornado --save t.routes\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route scenarios/desmos/desmos.toml --pair 0,0,0,0 2,1,0,0\n  \
@@ -66,6 +68,10 @@ pub(super) struct Route {
     /// scenario's, else near]
     #[arg(long, value_enum)]
     partition: Option<Partition>,
+    /// Make the table for what the scenario's workloads send, with balanced or exact: each pair counts
+    /// with its bytes, so that the fullest channel carries as little of them as possible
+    #[arg(long, conflicts_with = "check")]
+    traffic: bool,
     /// Write the table: to this file, if it is Angara's, else to files of OpenSM in this folder,
     /// with the fabric as a netlist
     #[arg(long, value_name = "PATH", group = "written")]
@@ -151,14 +157,25 @@ impl Route {
         if let Some(path) = &self.look.graph {
             self.may_write(path, "routing graph", graph::is_drawing)?;
         }
+        if self.traffic && (self.look.is_asked() || self.look.detours.is_some()) {
+            let message = "--traffic makes a table, which --pair, --graph and --detours do not show\n\
+                           help: save the table, and look at the scenario with [routing.file]";
+            return Err(Failure::input(message));
+        }
         let network = Network::read(&input.document()?)?;
         if let Some(names) = &self.look.detours {
             return detours::show(&self, &network, names);
         }
+        let traffic = if self.traffic { traffic::of(&input.document()?)? } else { Vec::new() };
         self.threads.with(|| match self.maker(&network)? {
+            Maker::Angara(algorithm, parameters) if self.traffic => {
+                traffic::check(algorithm.name)?;
+                angara::make(&self, &network, algorithm, &parameters, Some(&traffic))
+            }
+            _ if self.traffic => Err(traffic::not_for_others()),
             maker if self.look.is_asked() => look::show(&self, &network, maker),
             Maker::Angara(algorithm, parameters) => {
-                angara::make(&self, &network, algorithm, &parameters)
+                angara::make(&self, &network, algorithm, &parameters, None)
             }
             Maker::Agnostic(algorithm, parameters) => {
                 forwarding::make(&self, &network, algorithm, parameters)
@@ -209,7 +226,7 @@ impl Route {
     }
 
     /// The deviation that --sigma asks for.
-    fn asked_sigma(&self, loads: &[(Channel, u64)], load: &LoadFigures) -> Option<Sigma> {
+    fn asked_sigma(&self, loads: &[(Channel, f64)], load: &LoadFigures) -> Option<Sigma> {
         let sigma = |k| Sigma { k, value: deviation(loads, load.perfect, k) };
         self.sigma.map(sigma)
     }
@@ -268,7 +285,7 @@ impl Route {
         &self,
         fabric: &Fabric,
         title: &str,
-        loads: impl Iterator<Item = (u32, u64)>,
+        loads: impl Iterator<Item = (Channel, f64)>,
     ) -> Result<(), Failure> {
         let Some(out) = &self.out else { return Ok(()) };
         let out = folder::prepare("", Some(out))?;
@@ -300,11 +317,19 @@ fn is_table(path: &Path) -> bool {
     }
 }
 
+/// A load: a whole number, or with three decimals.
+fn plain(load: f64) -> String {
+    if load.fract() == 0.0 { load.to_string() } else { format!("{load:.3}") }
+}
+
 /// How much channels carry.
 fn load_text(load: &LoadFigures) -> String {
     format!(
         "maximum {}, minimum {}, mean {:.3}; {:.3} if every route were shortest",
-        load.maximum, load.minimum, load.mean, load.perfect
+        plain(load.maximum),
+        plain(load.minimum),
+        load.mean,
+        load.perfect
     )
 }
 

@@ -61,6 +61,8 @@ struct ListedRoute {
     last_step: Option<String>,
     /// Whether the table has this route.
     in_table: bool,
+    /// The share of the pair's packets that take it, from 0 to 1.
+    share: f64,
 }
 
 /// Hops in one direction.
@@ -71,7 +73,7 @@ struct Hops {
 }
 
 impl ListedRoute {
-    fn new(torus: &Torus, header: Header, route: &flitlab::routing::Route, in_table: bool) -> Self {
+    fn new(torus: &Torus, header: Header, route: &flitlab::routing::Route, share: f64) -> Self {
         let named = |run: &flitlab::routing::Run| Hops {
             direction: torus.direction_name(u32::from(run.port)),
             hops: run.hops,
@@ -80,7 +82,7 @@ impl ListedRoute {
         let first_step = header.first_step().map(|_| directions.remove(0).direction);
         let last_step =
             header.last_step().and_then(|_| directions.pop()).map(|step| step.direction);
-        Self { first_step, directions, last_step, in_table }
+        Self { first_step, directions, last_step, in_table: share > 0.0, share }
     }
 
     fn text(&self) -> String {
@@ -88,8 +90,12 @@ impl ListedRoute {
             self.first_step.iter().map(|step| format!("first step {step}")).collect();
         parts.extend(self.directions.iter().map(|it| format!("{} {}", it.hops, it.direction)));
         parts.extend(self.last_step.iter().map(|step| format!("last step {step}")));
-        let taken = if self.in_table { "; the table takes this one" } else { "" };
-        parts.join(", ") + taken
+        let taken = match self.share {
+            0.0 => String::new(),
+            1.0 => "; the table takes this one".into(),
+            share => format!("; {:.1}% of the packets take this one", share * 100.0),
+        };
+        parts.join(", ") + &taken
     }
 }
 
@@ -112,21 +118,27 @@ pub(super) fn angara(
     let channels = |header: Header| header.route(torus, source, destination);
     let mut headers: Vec<Header> =
         (0..pair.routes()).map(|number| choices.header(pair, number)).collect();
-    let chosen = generated.table.header(source, destination);
-    let taken = chosen.and_then(channels);
+    let taken = generated.table.headers(source, destination);
+    let round: f64 = taken.iter().map(|it| f64::from(it.1)).sum();
+    let share = |route: &flitlab::routing::Route| {
+        let own = taken.iter().find(|it| channels(it.0).as_ref() == Some(route));
+        own.map_or(0.0, |it| f64::from(it.1) / round)
+    };
     // Around failures, an algorithm may know longer routes only.
-    headers.extend(chosen.filter(|_| headers.iter().all(|&header| channels(header) != taken)));
+    for &(chosen, _) in &taken {
+        if headers.iter().all(|&header| channels(header) != channels(chosen)) {
+            headers.push(chosen);
+        }
+    }
     let routes: Vec<(Header, flitlab::routing::Route)> =
         headers.into_iter().filter_map(|header| Some((header, channels(header)?))).collect();
-    let listed = routes
-        .iter()
-        .map(|(header, it)| ListedRoute::new(torus, *header, it, Some(*it) == taken))
-        .collect();
+    let listed =
+        routes.iter().map(|(header, it)| ListedRoute::new(torus, *header, it, share(it))).collect();
     let graph = RoutingGraph::new(choices.region(), parameters.freedoms);
     let drawn: Vec<DrawnRoute> = (1..)
         .zip(&routes)
         .filter_map(|(number, (header, it))| {
-            let is_bold = Some(*it) == taken;
+            let is_bold = share(it) > 0.0;
             let name = format!("route {number}{}", if is_bold { ", in the table" } else { "" });
             Some(DrawnRoute { path: graph.path(source, *header, it)?, name, is_bold })
         })

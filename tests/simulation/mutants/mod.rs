@@ -166,6 +166,7 @@ fn program(table: &Table) -> Verdict {
                     Flaw::LeadsElsewhere { .. } => "elsewhere",
                     Flaw::Idle { .. } => "idle",
                     Flaw::NoChannel { .. } => "channel",
+                    Flaw::UnequalHops { .. } => "unequal",
                     Flaw::Cycle(_) => {
                         findings.cycle = true;
                         continue;

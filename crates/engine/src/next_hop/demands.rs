@@ -26,14 +26,18 @@ pub(crate) fn is_by_table(routes: &Routes) -> bool {
     matches!(routes, Routes::Forwarding(_))
 }
 
+/// Whether sources take several paths or routes to a router in turn.
+pub(crate) fn takes_turns(routes: &Routes) -> bool {
+    match routes {
+        Routes::Paths(paths) => paths.in_turn() && paths.paths.has_choice(),
+        Routes::Table(table) => table.has_several(),
+        _ => false,
+    }
+}
+
 /// Bytes for the state of sources, besides that for random numbers: the turns of their paths.
 pub(crate) fn memory_of_sources(routes: &Routes, fabric: &Fabric) -> u64 {
-    match routes {
-        Routes::Paths(paths) if paths.in_turn() => {
-            u64::from(fabric.terminals()) * u64::from(fabric.routers())
-        }
-        _ => 0,
-    }
+    u64::from(takes_turns(routes)) * u64::from(fabric.terminals()) * u64::from(fabric.routers())
 }
 
 /// By class: whether it has messages of data, and whether it has reads or others that are answered.

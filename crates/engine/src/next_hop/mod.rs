@@ -67,8 +67,8 @@ pub(super) enum Routing<'f> {
 /// The state of sources for the choice of routes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SourceChoices {
-    /// By terminal, if packets take the paths between two routers in turn: for each destination
-    /// router the number of the next path.
+    /// By terminal, if packets take the paths or routes between two routers in turn: for each
+    /// destination router the number of the next path, or the next place in the round.
     turns: Vec<Vec<u8>>,
     /// By terminal: the generator of its packets' random numbers; empty if they need none.
     random: Vec<ChaCha8Rng>,
@@ -79,7 +79,7 @@ impl SourceChoices {
         let terminals = context.terminals_of_part(part);
         let mut choices = Self::default();
         match context.routes {
-            Routes::Paths(paths) if paths.in_turn() && paths.paths.has_choice() => {
+            routes if demands::takes_turns(routes) => {
                 choices.turns = vec![vec![0; context.fabric.routers() as usize]; terminals.len()];
             }
             Routes::Adaptive(adaptive) if adaptive.rules().is_random() => {
@@ -238,7 +238,8 @@ impl<'f> Routing<'f> {
         let first_vc = context.vc_map.set(origin.class()).first;
         match self {
             Self::Source(routes) => {
-                routes.inject(context, (from, to), output, (packet, origin), rest);
+                let turns = choices.turns.get_mut(terminal as usize);
+                routes.inject(context, (from, to), output, (packet, origin), rest, turns);
             }
             Self::Table(table) => {
                 let class = table.class(context.fabric, packet.source, destination);

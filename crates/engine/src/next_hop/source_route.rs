@@ -88,7 +88,8 @@ impl<'f> SourceRoutes<'f> {
         (output, vc)
     }
 
-    /// Sets the route of a new packet between two routers.
+    /// Sets the route of a new packet between two routers. With `turns`, its source takes several
+    /// routes to a router in turn.
     #[inline(always)]
     pub(super) fn inject(
         &self,
@@ -97,6 +98,7 @@ impl<'f> SourceRoutes<'f> {
         ejection: u16,
         (packet, origin): (&mut Packet, &mut Origin),
         rest: &mut [u64],
+        turns: Option<&mut Vec<u8>>,
     ) {
         if let Some(segments) = &self.segments {
             (packet.route, origin.hops) = segments.encoded((from, packet.sequence), to, ejection);
@@ -105,8 +107,15 @@ impl<'f> SourceRoutes<'f> {
             }
             return;
         }
-        let route = self.routes.packet_route(context.fabric, from, to, packet.sequence);
-        let route = route.unwrap_or_default();
+        let route = match (self.routes, turns) {
+            (Routes::Table(table), Some(turns)) => {
+                table.route_in_turn(context.fabric, (from, to), &mut turns[to as usize])
+            }
+            (routes, _) => {
+                let route = routes.packet_route(context.fabric, from, to, packet.sequence);
+                route.unwrap_or_default()
+            }
+        };
         if let Routes::DirectionOrder(order) = self.routes {
             packet.note = order.datelines(from, &route);
         }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
-use flitlab_base::narrow::narrow;
+use flitlab_base::narrow::{narrow, rounded};
 use flitlab_fabric::sizes_text;
 use flitlab_report::figure::{Figure, Series, Style, ratio_figure};
 use flitlab_report::rows_text;
@@ -116,10 +116,10 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         nodes: fabric.routers(),
         share_of_pairs_with_one_shortest_route: choices.single_share(),
         lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
-        load_bfs: bfs.load.maximum,
-        load_genetic: genetic.as_ref().map(|(_, quality, _)| quality.load.maximum),
-        load_sssp: sssp.load.maximum,
-        load_balanced: balanced.load.maximum,
+        load_bfs: rounded(bfs.load.maximum),
+        load_genetic: genetic.as_ref().map(|(_, quality, _)| rounded(quality.load.maximum)),
+        load_sssp: rounded(sssp.load.maximum),
+        load_balanced: rounded(balanced.load.maximum),
         seconds_bfs,
         seconds_genetic: genetic.map(|(_, _, seconds)| seconds + listing),
         seconds_sssp: seconds_sssp + listing,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::Flawed;
 use super::angara_table_2::BFS;
 use super::tori::{PARTS, choices, fabric, table};
+use flitlab_base::narrow::rounded;
 use flitlab_fabric::Fabric;
 use flitlab_routing::LoadFigures;
 use flitlab_routing::angara::{Algorithm, Choices, Reading};
@@ -60,8 +61,8 @@ fn row(choices: &[Choices<'_>], reading: Reading) -> Result<Row, Flawed> {
         .collect::<Result<Vec<LoadFigures>, Flawed>>()?;
     let (mut maximum, mut minimum, mut sigma) = (0, 0, 0.0);
     for (load, published) in loads.iter().zip(&BFS) {
-        maximum += load.maximum.abs_diff(published.0);
-        minimum += load.minimum.abs_diff(published.1);
+        maximum += rounded::<u64>(load.maximum).abs_diff(published.0);
+        minimum += rounded::<u64>(load.minimum).abs_diff(published.1);
         sigma += (load.sigma_4 - published.2).abs();
     }
     let [_, four, eight, sixteen, all] = &loads[..] else { unreachable!("a figure a part") };
@@ -72,17 +73,17 @@ fn row(choices: &[Choices<'_>], reading: Reading) -> Result<Row, Flawed> {
         ends,
         next,
         numbering,
-        maximum_4: four.maximum,
-        minimum_4: four.minimum,
+        maximum_4: rounded(four.maximum),
+        minimum_4: rounded(four.minimum),
         sigma_4_4: four.sigma_4,
-        maximum_8: eight.maximum,
-        minimum_8: eight.minimum,
+        maximum_8: rounded(eight.maximum),
+        minimum_8: rounded(eight.minimum),
         sigma_4_8: eight.sigma_4,
-        maximum_16: sixteen.maximum,
-        minimum_16: sixteen.minimum,
+        maximum_16: rounded(sixteen.maximum),
+        minimum_16: rounded(sixteen.minimum),
         sigma_4_16: sixteen.sigma_4,
-        maximum_32: all.maximum,
-        minimum_32: all.minimum,
+        maximum_32: rounded(all.maximum),
+        minimum_32: rounded(all.minimum),
         sigma_4_32: all.sigma_4,
         difference_maximum: maximum,
         difference_minimum: minimum,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::tori::{PARTS, choices, fabric, table};
 use super::{Flawed, Reproduction, angara_readings, json};
+use flitlab_base::narrow::rounded;
 use flitlab_base::registry;
 use flitlab_fabric::sizes_text;
 use flitlab_report::rows_text;
@@ -73,8 +74,8 @@ fn rows() -> Result<Vec<Row>, Flawed> {
                 algorithm: algorithm.name,
                 nodes,
                 torus: sizes_text(sizes),
-                maximum_load: quality.load.maximum,
-                minimum_load: quality.load.minimum,
+                maximum_load: rounded(quality.load.maximum),
+                minimum_load: rounded(quality.load.minimum),
                 sigma_4: quality.load.sigma_4,
                 hops_maximum: quality.hops_maximum,
                 published_maximum_load: published.map(|row| row.0),

@@ -148,7 +148,7 @@ fn row(named: &Named, algorithm: registry::Row<Algorithm>) -> Result<Row, Flawed
             row.applies = proof.holds();
             row.reason = (!row.applies).then(|| "packets can deadlock".into());
             row.vcs = Some(proof.vcs_used());
-            row.maximum_load = Some(quality.load.maximum);
+            row.maximum_load = Some(rounded(quality.load.maximum));
             row.mean_load = Some(quality.load.mean);
             row.hops_mean = Some(quality.hops_mean);
             row.escape_falls = made.escape_falls;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
-    PathRoutes, RelationRoutes,
+    Header, PathRoutes, RelationRoutes,
     relation::{Hop, PathChoice, Ring},
 };
 
@@ -143,6 +143,23 @@ pub fn path(
         }
     };
     paths[number].to_vec()
+}
+
+/// The header that a packet gets which is injected now, of several, each with its count in a round:
+/// that of the route that is farthest behind the packets it should have had by now.
+pub fn header(routes: &[(Header, u8)], packet: &Packet, to: u32, turns: &mut Turns) -> Header {
+    let turn = turns.entry((packet.source, to)).or_default();
+    let counts: Vec<i64> = routes.iter().map(|route| i64::from(route.1)).collect();
+    let total: i64 = counts.iter().sum();
+    let mut had = vec![0; counts.len()];
+    let mut next = 0;
+    for packets in 1..=(*turn as i64 % total) + 1 {
+        let behind = |number: usize| packets * counts[number] - total * had[number];
+        next = (0..counts.len()).rev().max_by_key(|&it| behind(it)).expect("there are several");
+        had[next] += 1;
+    }
+    *turn += 1;
+    routes[next].0
 }
 
 /// What an input port's virtual channel draws at an instant for an output of a router, where

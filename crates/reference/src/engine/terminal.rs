@@ -241,6 +241,15 @@ impl<'a> Terminals<'a> {
                 let way = ways::way(self.fabric, order, (from, to), packet.sequence);
                 (packet.ports, packet.datelines) = (way.ports, way.datelines);
             }
+            Routes::Table(table) => {
+                let routes = table.headers(from, to);
+                if routes.len() > 1 {
+                    let torus = self.fabric.torus().expect("tables of routes are for tori");
+                    let header = choosing::header(&routes, packet, to, &mut self.turns);
+                    let route = header.route(torus, from, to).expect("the table leads there");
+                    packet.ports = route.ports().collect();
+                }
+            }
             Routes::Paths(routes) => {
                 let path = choosing::path(routes, packet, (from, to), &mut self.turns);
                 packet.ports = path.iter().map(|hop| hop.port).collect();

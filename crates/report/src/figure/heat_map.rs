@@ -92,7 +92,7 @@ pub(super) struct Layout {
 /// The routes through each channel. Draws the rows whose channels are named by coordinates and
 /// direction, such as `(0,3,1) +y`.
 pub fn load_heat_map(rows: &[LoadRow], title: &str) -> Figure {
-    let value = |row: &LoadRow| Cell::new(&row.channel, row.load_routes as f64);
+    let value = |row: &LoadRow| Cell::new(&row.channel, row.load_routes);
     let cells = rows.iter().filter_map(value).collect();
     Figure::of_map(HeatMap {
         title: title.into(),
@@ -409,7 +409,7 @@ mod tests {
         {
             for direction in ["-x", "+x", "+y"] {
                 let channel = format!("({x},{y},{z}) {direction}");
-                rows.push(LoadRow { channel, load_routes: u64::from(x + 10 * y) });
+                rows.push(LoadRow { channel, load_routes: f64::from(x + 10 * y) });
             }
         }
         rows

@@ -6,21 +6,23 @@ use super::axis::Axis;
 use super::chart::{Bin, Chart, Panel, Rule};
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK};
-use flitlab_base::narrow::narrow;
+use flitlab_base::narrow::{narrow, rounded};
 
 /// With more different loads than this, a bar stands for several.
 const BARS: u64 = 50;
 
-/// The number of channels at each load, or range of loads, from 0 to the highest.
+/// The number of channels at each load, or range of loads, from 0 to the highest. Loads are rounded
+/// to whole numbers.
 pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
-    let highest = rows.iter().map(|row| row.load_routes).max().unwrap_or(0);
+    let load = |row: &LoadRow| rounded::<u64>(row.load_routes);
+    let highest = rows.iter().map(load).max().unwrap_or(0);
     let width = highest / BARS + 1;
     let mut channels = vec![0u32; narrow(highest / width + 1)];
     for row in rows {
-        channels[narrow::<usize>(row.load_routes / width)] += 1;
+        channels[narrow::<usize>(load(row) / width)] += 1;
     }
     let most = channels.iter().copied().max().unwrap_or(0);
-    let sum: f64 = rows.iter().map(|row| row.load_routes as f64).sum();
+    let sum: f64 = rows.iter().map(|row| row.load_routes).sum();
     let mean = sum / rows.len().max(1) as f64;
     let mut legend = Legend::default();
     let loads = if width == 1 { "1 load".into() } else { format!("{width} loads") };
@@ -53,7 +55,7 @@ mod tests {
     fn bars_hold_every_channel() {
         for highest in [0u64, 7, 49, 50, 51, 8_000] {
             let rows: Vec<LoadRow> = (0..=highest)
-                .map(|load_routes| LoadRow { channel: String::new(), load_routes })
+                .map(|load| LoadRow { channel: String::new(), load_routes: load as f64 })
                 .collect();
             let figure = load_histogram(&rows, "");
             let scene = figure.scene(&Sheet::default());

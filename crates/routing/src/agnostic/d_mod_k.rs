@@ -209,7 +209,7 @@ mod tests {
             let quality = shortest(&tree.cabling().unwrap().fabric().unwrap());
             // The channels to a router of level 0 carry one destination each.
             let terminals = u64::from(arity.pow(levels));
-            assert_eq!(quality.load.maximum, terminals - u64::from(arity));
+            assert_eq!(quality.load.maximum, (terminals - u64::from(arity)) as f64);
         }
         shortest(&DirectorTree::default().cabling().unwrap().fabric().unwrap());
     }
@@ -259,7 +259,11 @@ mod tests {
             let load = shortest(&fabric).load;
             let others = u64::from((leaves - 1) * terminals);
             let own = u64::from(terminals / (cores * parallel)).max(1);
-            assert_eq!(load.maximum, others * own, "{leaves} {terminals} {cores} {parallel}");
+            assert_eq!(
+                load.maximum,
+                (others * own) as f64,
+                "{leaves} {terminals} {cores} {parallel}"
+            );
             assert_eq!(load.minimum, load.maximum, "{leaves} {terminals} {cores} {parallel}");
         }
     }

@@ -393,7 +393,7 @@ mod tests {
         let fabric = cabling.fabric().unwrap();
         let quality = ForwardingQuality::new(&fabric, &generate(Algorithm::TORUS_2QOS, &fabric, 2));
         assert_eq!(quality.hops_mean, quality.least_hops_mean);
-        assert!(quality.load.minimum > 0);
+        assert!(quality.load.minimum > 0.0);
     }
 
     #[test]

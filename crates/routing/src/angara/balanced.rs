@@ -45,6 +45,10 @@ pub(super) struct Effort {
 impl Effort {
     /// Less of each for more pairs: as long as the rest takes.
     fn of(choices: &Choices<'_>) -> Self {
+        if choices.is_weighted() {
+            // Sums of weights seldom meet the bound, so that most last searches are in vain.
+            return Self { searches: 1, looks: 2_000_000 };
+        }
         let looks = 300_000_000_000 / choices.pairs.len().max(1) as u64;
         Self { searches: 5, looks: looks.clamp(2_000_000, 60_000_000) }
     }
@@ -55,6 +59,9 @@ const FEW_ROUTES: u64 = 4_000;
 
 const FIRST_POWER: i32 = 4;
 const STEEP_POWERS: [i32; 3] = [8, 16, 32];
+
+/// Loads up to this have their prices in a table.
+const MOST_PRICES: u32 = 1 << 22;
 
 /// A steep descent looks at channels that are this near to the fullest.
 const NEAR: f64 = 0.97;
@@ -84,7 +91,7 @@ pub fn balanced(choices: &Choices<'_>) -> Balanced {
     let start = alternating(choices);
     let mut search = Search::new(choices, start.clone());
     // Symmetric tori need no search.
-    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops) * u64::from(pair.weight)).sum();
     let mean = hops.div_ceil(choices.region().channels().count().max(1) as u64);
     if u64::from(start.maximum()) > mean {
         search.descend(sssp(choices).selection);
@@ -136,6 +143,9 @@ struct Search<'c, 'f> {
 
 /// The cost of one more route on a channel.
 struct Price {
+    power: i32,
+    /// A load slightly above the highest, which costs 1.
+    most: u32,
     /// By load.
     at: Vec<f64>,
     /// By channel, at its load.
@@ -147,12 +157,20 @@ impl Price {
         let most = selection.maximum() + 2;
         let normal = |load: u32| libm::pow(f64::from(load) / f64::from(most), f64::from(power));
         // Loads beyond `most` are steep enough to be left at once.
-        let at: Vec<f64> = (0..=2 * most).map(|load| normal(load + 1) - normal(load)).collect();
-        let mut price = Self { of: vec![0.0; selection.loads.len()], at };
+        // Of weighted pairs the cost is computed where it is asked for.
+        let at: Vec<f64> =
+            (0..=(2 * most).min(MOST_PRICES)).map(|load| normal(load + 1) - normal(load)).collect();
+        let mut price = Self { power, most, of: vec![0.0; selection.loads.len()], at };
         for channel in 0..selection.loads.len() {
             price.update(selection, channel, 0);
         }
         price
+    }
+
+    /// The cost of a pair of this weight on channels with these loads.
+    fn of_weight(&self, loads: impl Iterator<Item = u32>, weight: u32) -> f64 {
+        let normal = |load| (f64::from(load) / f64::from(self.most)).powi(self.power);
+        loads.map(|load| normal(load + weight) - normal(load)).sum()
     }
 
     /// Sets a channel's price as if it had `fewer` routes less.
@@ -165,7 +183,7 @@ impl Price {
 impl<'c, 'f> Search<'c, 'f> {
     fn new(choices: &'c Choices<'f>, start: Selection) -> Self {
         let pairs = &choices.pairs;
-        let is_open = |&place: &u32| pairs[place as usize].routes() > 1;
+        let is_open = |&place: &u32| pairs[place as usize].is_open();
         let open = (0..narrow(pairs.len())).filter(is_open).collect();
         Self { choices, open, best: (key(&start), start) }
     }
@@ -180,11 +198,17 @@ impl<'c, 'f> Search<'c, 'f> {
     /// Lowers the maximum by one at a time down to `least`, as long as a search succeeds.
     fn lower(&mut self, least: u32, Effort { searches, looks }: Effort) {
         let Some(mut breakout) = Breakout::new(self.choices) else { return };
-        while self.best.0.0 > least {
-            let target = self.best.0.0 - 1;
+        // Weighted loads are large numbers, so that steps are parts of what is left to gain.
+        let part = if self.choices.is_weighted() { 8 } else { u32::MAX };
+        let mut step = u32::MAX;
+        while self.best.0.0 > least && step > 0 {
+            step = step.min(((self.best.0.0 - least) / part).max(1));
+            let target = self.best.0.0 - step;
             let search = |_| breakout.lower(self.best.1.clone(), target, looks);
-            let Some(lower) = (0..searches).find_map(search) else { break };
-            self.keep(&lower);
+            match (0..searches).find_map(search) {
+                Some(lower) => self.keep(&lower),
+                None => step /= 8,
+            }
         }
         let mut even = self.best.1.clone();
         let mut price = Price::new(&even, FIRST_POWER);
@@ -214,6 +238,7 @@ impl<'c, 'f> Search<'c, 'f> {
     /// Routes every pair anew that crosses a channel with a load of `near` or more; gives the
     /// number of pairs that moved.
     fn pass(&mut self, selection: &mut Selection, price: &mut Price, near: u32) -> usize {
+        let is_weighted = self.choices.is_weighted();
         let mut moved = 0;
         for &place in &self.open {
             let place = place as usize;
@@ -221,6 +246,10 @@ impl<'c, 'f> Search<'c, 'f> {
             let own = selection.chosen(place);
             let channels = self.choices.channels(pair, own);
             if near > 0 && channels.iter().all(|&it| selection.loads[it as usize] < near) {
+                continue;
+            }
+            if is_weighted {
+                moved += usize::from(self.pass_weighted(selection, price, place));
                 continue;
             }
             for &channel in channels {
@@ -250,6 +279,31 @@ impl<'c, 'f> Search<'c, 'f> {
             }
         }
         moved
+    }
+
+    /// Routes a pair anew that weighs more than 1; whether it moved.
+    fn pass_weighted(&self, selection: &mut Selection, price: &mut Price, place: usize) -> bool {
+        let pair = &self.choices.pairs[place];
+        let own = selection.chosen(place);
+        selection.remove(self.choices, place);
+        let cost = |number: usize| {
+            let channels = self.choices.channels(pair, number).iter();
+            price.of_weight(channels.map(|&it| selection.loads[it as usize]), pair.weight)
+        };
+        let mut best = (own, cost(own) * (1.0 - 1e-9));
+        for number in (0..pair.routes()).filter(|&number| number != own) {
+            let cost = cost(number);
+            if cost < best.1 {
+                best = (number, cost);
+            }
+        }
+        selection.add(self.choices, place, best.0);
+        for number in [own, best.0] {
+            for &channel in self.choices.channels(pair, number) {
+                price.update(selection, channel as usize, 0);
+            }
+        }
+        best.0 != own
     }
 }
 

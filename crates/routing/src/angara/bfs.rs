@@ -212,7 +212,7 @@ mod tests {
     /// Maximum, minimum, and sigma(4) in thousandths.
     fn loads(sizes: &[u32], reading: Reading) -> (u64, u64, u64) {
         let load = quality(sizes, &[], reading).load;
-        (load.maximum, load.minimum, (1e3 * load.sigma_4).round() as u64)
+        (load.maximum as u64, load.minimum as u64, (1e3 * load.sigma_4).round() as u64)
     }
 
     /// Table 2 has maximum loads of 1, 2, 6, 18 and 48, the same minimum loads, and sigmas of 0, 0,

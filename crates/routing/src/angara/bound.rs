@@ -19,7 +19,8 @@ use flitlab_base::narrow::{narrow, rounded};
 pub struct LowerBound {
     /// The bound before rounding up.
     pub value: f64,
-    /// Weights that prove it, by channel.
+    /// Weights that prove it, by channel, unless it is the weight of the heaviest pair, all of which
+    /// a channel carries.
     pub weights: Vec<f64>,
 }
 
@@ -28,13 +29,21 @@ impl LowerBound {
     pub(super) fn of(choices: &Choices<'_>, weights: Vec<f64>) -> Self {
         let unique = Selection::unique_routes(choices);
         let value = lightest(choices, &weights, &unique, &mut vec![0.0; weights.len()]);
-        Self { value, weights }
+        Self { value: value.max(heaviest(choices)), weights }
     }
 
     /// The bound on a whole number: loads are whole numbers.
     pub fn rounded(&self) -> u32 {
         rounded((self.value * (1.0 - 1e-12)).ceil())
     }
+}
+
+/// The weight of the heaviest pair, where pairs have weights.
+fn heaviest(choices: &Choices<'_>) -> f64 {
+    if !choices.is_weighted() {
+        return 0.0;
+    }
+    choices.pairs.iter().map(|pair| pair.weight).max().map_or(0.0, f64::from)
 }
 
 /// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the
@@ -72,15 +81,16 @@ fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &
 fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
     let mut costs = Vec::new();
-    for pair in pairs.iter().filter(|pair| pair.routes() > 1) {
+    for pair in pairs.iter().filter(|pair| pair.is_open()) {
+        let own = f64::from(pair.weight);
         costs.clear();
         costs.extend((0..pair.routes()).map(|number| {
             choices.channels(pair, number).iter().map(|&c| weights[c as usize]).sum::<f64>()
         }));
         let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
-        sum += least;
+        sum += own * least;
         let nearly = least * (1.0 + 1e-9);
-        let share = 1.0 / costs.iter().filter(|&&cost| cost <= nearly).count() as f64;
+        let share = own / costs.iter().filter(|&&cost| cost <= nearly).count() as f64;
         for (number, _) in costs.iter().enumerate().filter(|(_, cost)| **cost <= nearly) {
             for &channel in choices.channels(pair, number) {
                 loads[channel as usize] += share;
@@ -110,7 +120,7 @@ pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     }
     let unique = Selection::unique_routes(choices);
     let mut lightest_loads = vec![0.0; slots];
-    let mut best = LowerBound { value: 0.0, weights: vec![0.0; slots] };
+    let mut best = LowerBound { value: heaviest(choices), weights: vec![0.0; slots] };
     let mut attempt = |exponents: &[f64], loads: &mut Vec<f64>| {
         let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weight = |(exponent, exists): (&f64, &bool)| {

@@ -153,18 +153,19 @@ impl<'c, 'f> Breakout<'c, 'f> {
             }
             let pair = &self.choices.pairs[place as usize];
             let left = self.choices.channels(pair, own.into());
+            // By how much a route less or more changes what is broken of a channel.
+            let mended = |load: u32| pair.weight.min(load.saturating_sub(target));
+            let broken = |load: u32| (load + pair.weight).saturating_sub(target.max(load));
             for number in (0..narrow::<u16>(pair.routes())).filter(|&number| number != own) {
                 let taken = self.choices.channels(pair, number.into());
                 *looked += 2 * left.len() as u64;
-                let mends = |channel: &&Channel| loads[**channel as usize] > target;
-                let breaks = |channel: &&Channel| loads[**channel as usize] >= target;
-                let gain: i64 = left.iter().filter(mends).map(|&it| weight(it)).sum();
-                let cost: i64 = taken.iter().filter(breaks).map(|&it| weight(it)).sum();
-                // Channels of both routes were counted on both sides, except channels that are
-                // exactly full.
-                let kept = taken.iter().filter(breaks).filter(|it| left.contains(it));
-                let kept = kept.filter(|&&it| loads[it as usize] == target).map(|&it| weight(it));
-                let change = cost - gain - kept.sum::<i64>();
+                let gain = |it: Channel| weight(it) * i64::from(mended(loads[it as usize]));
+                let cost = |it: Channel| weight(it) * i64::from(broken(loads[it as usize]));
+                let change = taken.iter().map(|&it| cost(it)).sum::<i64>()
+                    - left.iter().map(|&it| gain(it)).sum::<i64>();
+                // Channels of both routes keep what they carry, but were counted on both sides.
+                let kept = taken.iter().filter(|&&it| cost(it) > 0 && left.contains(&it));
+                let change = change - kept.map(|&it| cost(it) - gain(it)).sum::<i64>();
                 let least = best.map_or(i64::MAX, |best| best.change);
                 if change < least {
                     equal = 0;
@@ -184,14 +185,16 @@ impl<'c, 'f> Breakout<'c, 'f> {
     fn go(&mut self, selection: &mut Selection, (place, number): (usize, u16), target: u32) {
         let pair = &self.choices.pairs[place];
         for &channel in self.choices.channels(pair, selection.chosen(place)) {
-            if selection.loads[channel as usize] == target + 1 {
+            let load = selection.loads[channel as usize];
+            if load > target && load - pair.weight <= target {
                 self.broken.remove(channel);
             }
         }
         selection.remove(self.choices, place);
         selection.add(self.choices, place, number.into());
         for &channel in self.choices.channels(pair, number.into()) {
-            if selection.loads[channel as usize] == target + 1 {
+            let load = selection.loads[channel as usize];
+            if load > target && load - pair.weight <= target {
                 self.broken.add(channel);
             }
         }
@@ -201,7 +204,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
 /// Every channel of each route of the pairs that have several.
 fn each_crossing(choices: &Choices<'_>, mut each: impl FnMut(Channel, u32, u16)) {
     for (place, pair) in (0..).zip(&choices.pairs) {
-        if pair.routes() > 1 {
+        if pair.is_open() {
             for number in 0..pair.routes() {
                 let channels = choices.channels(pair, number).iter();
                 channels.for_each(|&channel| each(channel, place, narrow(number)));

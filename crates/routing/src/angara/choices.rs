@@ -29,12 +29,19 @@ pub struct Pair {
     pub(super) routes: u16,
     /// How often its first route changes direction.
     pub(super) turns: u8,
+    /// What it adds to the load of each channel of its route: 1, or its part of a traffic.
+    pub(super) weight: u32,
 }
 
 impl Pair {
     /// Number of its routes.
     pub fn routes(&self) -> usize {
         usize::from(self.routes)
+    }
+
+    /// Whether it matters to channel loads which of its routes is taken.
+    pub(super) fn is_open(&self) -> bool {
+        self.routes > 1 && self.weight > 0
     }
 }
 
@@ -74,8 +81,13 @@ impl<'f> Choices<'f> {
 
     /// How many routes a look at every pair that has a choice compares; at least 1.
     pub(super) fn evaluations(&self) -> u64 {
-        let routes = self.pairs.iter().map(Pair::routes).filter(|&routes| routes > 1);
-        routes.map(|routes| routes as u64).sum::<u64>().max(1)
+        let open = self.pairs.iter().filter(|pair| pair.is_open());
+        open.map(|pair| pair.routes() as u64).sum::<u64>().max(1)
+    }
+
+    /// Whether pairs have a weight other than 1.
+    pub(super) fn is_weighted(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.weight != 1)
     }
 
     /// The share of the pairs that have exactly one route, from 0 to 1.

@@ -23,6 +23,9 @@ impl Algorithm {
 /// none.
 const EFFORT: Effort = Effort { searches: 20, looks: 200_000_000 };
 
+/// As [`EFFORT`], where pairs have weights, and each search for a lower maximum takes several steps.
+const WEIGHTED_EFFORT: Effort = Effort { searches: 2, looks: 20_000_000 };
+
 fn exact(choices: &Choices<'_>) -> Result<Generated, NoTable> {
     let name = Algorithm::EXACT.name;
     let mut found = super::balanced(choices);
@@ -32,7 +35,8 @@ fn exact(choices: &Choices<'_>) -> Result<Generated, NoTable> {
         found.bound = if is_higher { bound } else { found.bound };
     }
     if !found.is_optimal() {
-        found = balanced_with(choices, found, EFFORT);
+        let effort = if choices.is_weighted() { WEIGHTED_EFFORT } else { EFFORT };
+        found = balanced_with(choices, found, effort);
     }
     let Balanced { selection, bound } = &found;
     if !found.is_optimal() {
@@ -56,7 +60,7 @@ mod tests {
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let made = (Algorithm::EXACT.table)(&choices, &Parameters::default(), 1).unwrap();
         let quality = crate::Quality::new(choices.region(), &made.table);
-        let exact = u32::try_from(quality.load.maximum).unwrap();
+        let exact = quality.load.maximum as u32;
         assert_eq!(made.bound.unwrap().rounded(), exact);
         let balanced = super::super::balanced(&choices);
         let bound = lower_bound(&choices, &balanced.selection.loads).rounded();

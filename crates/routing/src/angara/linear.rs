@@ -39,7 +39,7 @@ pub(super) fn highest_bound(
     let total: Vec<_> = weights.iter().map(|&weight| (weight, 1.0)).collect();
     problem.add_constraint(total, ComparisonOp::Le, 1.0);
     for pair in program.open() {
-        let lightest = problem.add_var(1.0, (0.0, f64::INFINITY));
+        let lightest = problem.add_var(f64::from(pair.weight), (0.0, f64::INFINITY));
         for number in 0..pair.routes() {
             let channels = choices.channels(pair, number).iter();
             let route = channels.map(|&it| (weights[program.place[it as usize]], -1.0));
@@ -68,7 +68,7 @@ pub(super) fn shares(choices: &Choices<'_>, algorithm: &'static str) -> Result<S
         let own: Vec<_> = (0..pair.routes()).map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
         for (number, &share) in own.iter().enumerate() {
             for &channel in choices.channels(pair, number) {
-                rows[program.place[channel as usize]].push((share, 1.0));
+                rows[program.place[channel as usize]].push((share, f64::from(pair.weight)));
             }
         }
         let all: Vec<_> = own.iter().map(|&share| (share, 1.0)).collect();
@@ -107,9 +107,9 @@ impl<'c, 'f> Program<'c, 'f> {
         Ok(Self { choices, algorithm, channels, place })
     }
 
-    /// Pairs that have several routes.
+    /// Pairs that have several routes, and traffic.
     fn open(&self) -> impl Iterator<Item = &'c super::Pair> + use<'c, 'f> {
-        self.choices.pairs.iter().filter(|pair| pair.routes() > 1)
+        self.choices.pairs.iter().filter(|pair| pair.is_open())
     }
 
     fn solve(&self, problem: &Problem) -> Result<Solution, NoTable> {

@@ -25,6 +25,7 @@ mod search;
 mod selection;
 mod split;
 mod sssp;
+mod traffic;
 mod traffic_balancing;
 mod turns;
 
@@ -40,6 +41,7 @@ pub use reading::{Named, NextSource, Numbering, Reading, RouteEnds, VertexKey, V
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;
 pub use sssp::{Sssp, sssp, sssp_in_one_stage};
+pub use traffic::{ForTraffic, for_traffic};
 pub use turns::Turns;
 
 use super::Region;

@@ -103,6 +103,7 @@ impl<'r, 'f> Finder<'r, 'f> {
                 hops: narrow(route.hops()),
                 routes: narrow(search.found.len()),
                 turns: narrow(route.runs().len() - 1),
+                weight: 1,
             });
             for (header, route) in &search.found {
                 all.routes.headers.push(*header);

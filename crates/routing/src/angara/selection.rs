@@ -3,7 +3,8 @@
 use super::{Choices, Pair};
 use flitlab_base::narrow::narrow;
 
-/// A route number for each pair of [`Choices`], and how many routes cross each channel.
+/// A route number for each pair of [`Choices`], and how many routes cross each channel, each counted
+/// with its pair's weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     chosen: Vec<u16>,
@@ -18,7 +19,7 @@ impl Selection {
         let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
         for (pair, &number) in choices.pairs.iter().zip(&chosen) {
             for &channel in choices.channels(pair, usize::from(number)) {
-                loads[channel as usize] += 1;
+                loads[channel as usize] += pair.weight;
             }
         }
         Self { chosen, loads }
@@ -35,7 +36,7 @@ impl Selection {
         let mut selection = Self::none(choices);
         for pair in choices.pairs.iter().filter(|pair| pair.routes() == 1) {
             for &channel in choices.channels(pair, 0) {
-                selection.loads[channel as usize] += 1;
+                selection.loads[channel as usize] += pair.weight;
             }
         }
         selection
@@ -62,16 +63,18 @@ impl Selection {
 
     /// Takes a pair's route off its channels.
     pub(super) fn remove(&mut self, choices: &Choices<'_>, place: usize) {
-        for &channel in choices.channels(&choices.pairs[place], self.chosen(place)) {
-            self.loads[channel as usize] -= 1;
+        let pair = &choices.pairs[place];
+        for &channel in choices.channels(pair, self.chosen(place)) {
+            self.loads[channel as usize] -= pair.weight;
         }
     }
 
     /// Gives a pair that has none a route.
     pub(super) fn add(&mut self, choices: &Choices<'_>, place: usize, number: usize) {
         self.chosen[place] = narrow(number);
-        for &channel in choices.channels(&choices.pairs[place], number) {
-            self.loads[channel as usize] += 1;
+        let pair = &choices.pairs[place];
+        for &channel in choices.channels(pair, number) {
+            self.loads[channel as usize] += pair.weight;
         }
     }
 

@@ -212,7 +212,7 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     let doc = "The injection channel of a message; a response takes that of its request.";
     let in_turn = "a node's messages take its channels in turn: then one may overtake another to the same destination.";
     let by_destination = "all messages to a destination take the same one (its number modulo that of the channels), so \
-                          that deterministic routing keeps them in order; where links are shared flit by flit, only \
+                          that deterministic routing by one route a pair keeps them in order; where links are shared flit by flit, only \
                           by forwarding tables. A node that sends to one other uses one channel.";
     let kinds = [
         ("in-turn", InjectionChoice::InTurn, in_turn),

@@ -1,5 +1,5 @@
-//! What `flitlab route` shows of one pair: its routes, the routing graph, its detours; and tables
-//! for a traffic.
+//! What `flitlab route` shows of one pair: its routes, the routing graph, its detours; tables
+//! for a traffic, and nodes for a job.
 
 use crate::common::workplace::{Workplace, scenario, with};
 
@@ -198,5 +198,50 @@ fn an_order_that_several_routes_break_is_said_before_a_run() {
         let said = String::from_utf8(output.stderr).unwrap();
         let told = said.contains("the order of a pair's packets is not kept");
         assert!(output.status.success() && told == is_said, "{algorithm}, {choice}: {said}");
+    }
+}
+
+#[test]
+fn nodes_are_chosen_for_a_job_and_make_a_scenario() {
+    let place = Workplace::new("route_choose");
+    let path = scenario("desmos/desmos");
+    let found = place.json(&["route", &path, "--choose", "8", "--json"]);
+    let load = |it: &serde_json::Value| it["maximum_load"].as_f64().unwrap();
+    let (chosen, linear) = (&found["chosen"], &found["linear"]);
+    assert_eq!((load(chosen), found["free_nodes"].as_u64()), (4.0, Some(32)));
+    assert!(load(chosen) <= load(linear));
+    // The printed key gives a scenario with such a table.
+    let set = found["node_set"].as_str().unwrap();
+    let of_set = place.json(&["route", &path, "--set", set, "--json"]);
+    assert_eq!((load(&of_set), of_set["nodes"].as_u64()), (4.0, Some(8)));
+
+    // Half the nodes are free, in two pieces; of the first three nodes one has no neighbour.
+    place.write("free", "0\n2,0,0,0 # idle\n(2,1,0,0)\n\n3,1,0,0\n3,0,0,0\n");
+    let free = ["route", &path, "--free", "free", "--choose"];
+    let text = place.run(&with(&free, &["4"]));
+    assert!(text.contains("4 of 5 free nodes"), "{text}");
+    assert!(text.contains("(2,0,0,0) (3,0,0,0) (2,1,0,0) (3,1,0,0)"), "{text}");
+    place.write("torn", "0\n2,0,0,0\n");
+    let torn = ["route", &path, "--free", "torn", "--choose", "2"];
+    let (code, errors) = place.fail(&torn);
+    assert!(code == 4 && errors.contains("routes among themselves"), "{errors}");
+
+    place.write("wrong", "0\nnode7\n");
+    let kautz = scenario("nue/kautz");
+    let failed = "topology.torus.failed_nodes=[[3, 1, 0, 0]]";
+    for (call, words) in [
+        (with(&free, &["6"]), "5 are free"),
+        (with(&free, &["4", "--set", failed]), "free:5: node 3,1,0,0 has failed"),
+        (with(&free, &["4", "--algorithm", "nue"]), "tables for Angara"),
+        (with(&["route", &path], &["--choose", "2", "--free", "wrong"]), "wrong:2: `node7`"),
+        (with(&["route", &kautz], &["--choose", "4"]), "tables for Angara"),
+        (with(&free, &["4", "--set", "topology.torus.dimensions=[32, 32, 8]"]), "4096 nodes"),
+    ] {
+        let (code, errors) = place.fail(&call);
+        assert!(code == 2 && errors.contains(words) && errors.contains("help: "), "{errors}");
+    }
+    for other in [&["--traffic"][..], &["--save", "x"], &["--pair", "0", "1"], &["--check", "x"]] {
+        let (code, errors) = place.fail(&with(&["route", &path, "--choose", "4"], other));
+        assert!(code == 2 && errors.contains(other[0]), "{errors}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod angara;
 mod angara_report;
+mod choose;
 mod detours;
 mod dump;
 mod forwarding;
@@ -48,6 +49,7 @@ const SHOWN: usize = 10;
     flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route scenarios/desmos/desmos.toml --pair 0,0,0,0 2,1,0,0\n  \
+    flitlab route scenarios/desmos/desmos.toml --choose 8 --free free.txt\n  \
     flitlab route --check desmos.routes\n  \
     flitlab route --check opensm-lfts.dump --netlist fabric.net\n\n\
     Exit code 4: a pair has no route, packets can deadlock, or the table has another flaw.")]
@@ -96,6 +98,8 @@ pub(super) struct Route {
     #[arg(long, value_name = "K",
           value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_POWER)))]
     sigma: Option<u8>,
+    #[command(flatten)]
+    choose: choose::Choose,
     #[command(flatten)]
     look: look::Look,
     #[command(flatten)]
@@ -173,6 +177,7 @@ impl Route {
                 angara::make(&self, &network, algorithm, &parameters, Some(&traffic))
             }
             _ if self.traffic => Err(traffic::not_for_others()),
+            maker if self.choose.is_asked() => choose::show(&self, &network, &maker),
             maker if self.look.is_asked() => look::show(&self, &network, maker),
             Maker::Angara(algorithm, parameters) => {
                 angara::make(&self, &network, algorithm, &parameters, None)

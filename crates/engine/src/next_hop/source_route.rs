@@ -105,7 +105,7 @@ impl<'f> SourceRoutes<'f> {
             }
             return;
         }
-        let route = self.routes.packet_route(context.fabric, from, to, packet.sequence);
+        let route = self.routes.packet_route(context.routed, from, to, packet.sequence);
         let route = route.unwrap_or_default();
         if let Routes::DirectionOrder(order) = self.routes {
             packet.note = order.datelines(from, &route);

@@ -217,7 +217,7 @@ pub(super) fn inject(
             AdaptivePhase::ToIntermediate
         };
     } else {
-        let route = context.routes.source_route(context.fabric, from, to);
+        let route = context.routes.source_route(context.routed, from, to);
         origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
     }
     packet.route = route.into();

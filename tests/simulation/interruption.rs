@@ -19,16 +19,22 @@ use flitlab::{
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::agreement::assert_agreement;
-use flitlab_reference::flit_engine::{self, Failure};
+use flitlab_reference::failure::Failure;
 use flitlab_reference::message::data;
+use flitlab_reference::random_failure::{self, Failing, KINDS, is_connected};
 use flitlab_reference::random_flit_scenario::share;
 use flitlab_reference::random_scenario::Scenario;
+use flitlab_reference::{engine, flit_engine};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn nue(fabric: &Fabric, vcs: u8) -> ForwardingTable {
     let parameters = agnostic::Parameters { vcs, ..Default::default() };
     Algorithm::NUE.generate(fabric, &parameters).unwrap().table
+}
+
+fn forwarding(table: ForwardingTable) -> Routes {
+    Routes::Forwarding(Arc::new(table))
 }
 
 /// Two switches with two cables and a terminal each, one message of one packet, and the cable that
@@ -147,18 +153,11 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
     if seed % 3 == 1 {
         part_by_class(&mut scenario, &table);
     }
-    let interruption = Interruption::new(
-        &scenario.fabric,
-        &left,
-        (Picoseconds(at), Picoseconds(ready)),
-        table.clone(),
-    );
-    let failure = Failure {
-        at: Picoseconds(at),
-        ready: Picoseconds(ready),
-        left,
-        routes: Routes::Forwarding(Arc::new(table)),
-    };
+    let times = (Picoseconds(at), Picoseconds(ready));
+    let both = (&scenario.routes, forwarding(table));
+    let routes = both.1.clone();
+    let interruption = Interruption::new(&scenario.fabric, &left, times, both);
+    let failure = Failure { at: times.0, ready: times.1, left, routes };
     Some((scenario, failure, interruption))
 }
 
@@ -195,7 +194,8 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
         let (granted, across) = (granted.0, across.0);
         for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
             let times = (Picoseconds(at), Picoseconds(at + 10_000_000));
-            let interruption = Interruption::new(&fabric, &left, times, table.clone());
+            let interruption =
+                Interruption::new(&fabric, &left, times, (&routes, forwarding(table.clone())));
             let messages = [data(0, 0, 1, 256), data(20_000_000, 0, 1, 256)];
             let (log, counters, report) =
                 run(&fabric, &routes, &parameters, &messages, &interruption);
@@ -215,7 +215,7 @@ fn a_message_is_lost_with_any_of_its_packets() {
     let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
     // The fourth packet is across, the fifth is not.
     let times = (across(&parameters).1 + 3 * packet + packet / 2, Picoseconds(100_000_000));
-    let interruption = Interruption::new(&fabric, &left, times, table);
+    let interruption = Interruption::new(&fabric, &left, times, (&routes, forwarding(table)));
     let messages = [data(0, 0, 1, 2560)];
     let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
     assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
@@ -265,9 +265,10 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
         for message in messages.clone() {
             messages.push(Message { time: Picoseconds(ready + 10_000_000), ..message });
         }
+        let routes = forwarding(nue(&fabric, vcs));
+        let both = (&routes, forwarding(table));
         let interruption =
-            Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), table);
-        let routes = Routes::Forwarding(Arc::new(nue(&fabric, vcs)));
+            Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), both);
         let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
         let resumed = report.resumed.unwrap();
@@ -297,23 +298,6 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
     assert!(tried > 60 && lost > 100 && dead > 100, "{tried} scenarios, {lost} lost, {dead}");
 }
 
-fn is_connected(fabric: &Fabric) -> bool {
-    let mut seen = vec![false; fabric.routers() as usize];
-    let live: Vec<u32> =
-        fabric.live_terminals().filter_map(|terminal| fabric.terminal_router(terminal)).collect();
-    let Some(&first) = live.first() else { return false };
-    let mut open = vec![first];
-    seen[first as usize] = true;
-    while let Some(router) = open.pop() {
-        for next in fabric.outputs(router).filter_map(|channel| fabric.target(channel)) {
-            if !std::mem::replace(&mut seen[next as usize], true) {
-                open.push(next);
-            }
-        }
-    }
-    live.iter().all(|&router| seen[router as usize])
-}
-
 #[test]
 fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     let (fabric, routes, channel) = two_switches();
@@ -321,8 +305,9 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     assert_ne!(fabric.opposite(other), Some(channel));
     let left = fabric.without(&[other], &[]);
     let table = nue(&left, 1);
-    let interruption =
-        Interruption::new(&fabric, &left, (Picoseconds(1), Picoseconds(5_000_000)), table);
+    let times = (Picoseconds(1), Picoseconds(5_000_000));
+    let both = (&routes, forwarding(table));
+    let interruption = Interruption::new(&fabric, &left, times, both);
     let messages: Vec<Message> =
         (0..40).map(|time| data(time * 50_000, 0, 1, Bytes(256).0)).collect();
     let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
@@ -386,6 +371,61 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
     assert!(tried > 12 && lost > 20, "{tried} scenarios, {lost} lost");
 }
 
+/// With every routing: what is lost, what arrives and when is the same in both engines, and on any
+/// number of threads.
+#[test]
+fn the_engines_lose_the_same_with_every_routing() {
+    // In the last two the packets of an adaptive routing are left no way but a failed channel.
+    lose_the_same_with_every_routing((0..119).chain([548, 646]));
+}
+
+#[test]
+#[ignore = "long: minutes; the engines lose the same with every routing in more scenarios"]
+fn the_engines_lose_the_same_with_every_routing_in_more_scenarios() {
+    lose_the_same_with_every_routing(210..3_000);
+}
+
+fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
+    // By kind and links: scenarios, and those in which something was lost.
+    let mut tried = [[(0, 0); KINDS.len()]; 2];
+    for seed in seeds {
+        for shared in [false, true] {
+            let Some(Failing { scenario, failure, interruption }) =
+                random_failure::failing(seed, shared)
+            else {
+                continue;
+            };
+            let Scenario { fabric, routes, parameters, messages } = &scenario;
+            let one = run_on(1, &scenario, &interruption);
+            let (log, losses) = if shared {
+                let (log, digest, losses) =
+                    flit_engine::run_with_failure(fabric, routes, parameters, messages, &failure);
+                assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
+                (log, losses)
+            } else {
+                engine::run_with_failure(fabric, routes, parameters, messages, &failure)
+            };
+            let kind = seed as usize % KINDS.len();
+            let name = format!("seed {seed}, {}, shared {shared}", KINDS[kind]);
+            let Run { counters, report, .. } = &one;
+            assert_eq!(report.packets_under_way, losses.under_way, "{name}");
+            assert_agreement(&scenario, &log, &one.log);
+            assert_eq!(counters.packets_lost, losses.packets, "{name}");
+            assert_eq!(counters.messages_lost, losses.messages.len() as u64, "{name}");
+            assert_eq!(report.resumed, losses.resumed, "{name}");
+            for threads in [2, 3] {
+                let more = run_on(threads, &scenario, &interruption);
+                assert_eq!(more, one, "{name}, {threads} threads");
+            }
+            let of = &mut tried[usize::from(shared)][kind];
+            *of = (of.0 + 1, of.1 + u64::from(losses.packets > 0));
+        }
+    }
+    assert!(tried.iter().flatten().all(|it| it.0 > 2), "{tried:?}");
+    let loses = |kind: usize| tried[0][kind].1 + tried[1][kind].1 > 0;
+    assert!((0..KINDS.len()).all(loses), "{tried:?}");
+}
+
 /// Four switches, each with a cable to each other: no packet passes two. Without two of the cables
 /// they are a ring.
 #[test]
@@ -402,6 +442,6 @@ fn tables_made_after_an_interruption_are_judged_before_the_run() {
     let Deadlock::Possible { how, .. } = read("min-hop").deadlock() else {
         panic!("packets go round the ring that is left");
     };
-    assert!(how.starts_with("by the tables made after the interruption: "), "{how}");
+    assert!(how.starts_with("by the routes made after the interruption: "), "{how}");
     assert!(matches!(read("nue").deadlock(), Deadlock::Never(_)));
 }

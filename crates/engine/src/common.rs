@@ -35,7 +35,13 @@ pub(super) struct Common<'f> {
     pub is_large: bool,
 }
 
-impl Common<'_> {
+impl<'f> Common<'f> {
+    /// Changes to the routes of another context of the same network.
+    pub(super) fn change_routes(&mut self, context: &Arc<NetworkContext<'f>>) {
+        self.context = Arc::clone(context);
+        self.routing = Routing::new(context, self.schedule.part);
+    }
+
     /// The time of a tick.
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.schedule.time(tick)

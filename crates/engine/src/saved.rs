@@ -13,7 +13,6 @@ use crate::host::Hosts;
 use crate::host::sink::Sink;
 use crate::host::source::Sources;
 use crate::interruption::FailureProgress;
-use crate::next_hop::Routing;
 use crate::observer::Observer;
 use crate::packet::Packets;
 use crate::part::Part;
@@ -110,13 +109,10 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
             (ByRouters::Flit(parts), ByRouters::Flit(saved)) => restore(parts, saved),
             _ => false,
         };
-        if let (Some((interruption, progress)), Some(saved)) =
-            (&mut self.interruption, state.progress)
-        {
-            *progress = saved;
-            let table = &interruption.table;
-            if let FailureProgress::Over(_) = saved {
-                self.shares_mut().for_each(|(common, _)| common.routing = Routing::Table(table));
+        if let (Some((interruption, _)), Some(saved)) = (self.interruption, state.progress) {
+            self.interruption = Some((interruption, saved));
+            if let Some(context) = self.change_context(interruption, saved) {
+                self.shares_mut().for_each(|(common, _)| common.change_routes(&context));
             }
         }
         fits

@@ -19,9 +19,8 @@ use crate::host::Hosts;
 use crate::host::source::Backlog;
 use crate::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
 use crate::network::context::{NetworkContext, Timing};
-use crate::next_hop::demands;
 use crate::observer::Observer;
-use crate::part::{Part, change_tables};
+use crate::part::Part;
 use crate::router::flit::FlitRouters;
 use crate::router::holder::Followed;
 use crate::router::packet::PacketRouters;
@@ -128,8 +127,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// `interruption` is given.
     ///
     /// # Panics
-    /// As [`new`](Self::new), and if there is an interruption but packets do not go by a forwarding
-    /// table.
+    /// As [`new`](Self::new), and if the routes after the interruption are of another kind.
     pub fn interrupted(
         threads: usize,
         fabric: &'f Fabric,
@@ -139,8 +137,11 @@ impl<'f, O: Observer> Engine<'f, O> {
         observer: O,
         interruption: Option<&'f Interruption>,
     ) -> Self {
-        let by_table = demands::is_by_table(routes);
-        assert!(by_table || interruption.is_none(), "interruptions need forwarding tables");
+        let kind = std::mem::discriminant(routes);
+        assert!(
+            interruption.is_none_or(|it| std::mem::discriminant(&it.later) == kind),
+            "the routes after an interruption are of another kind"
+        );
         let stay = parameters.longest_stay(fabric.cable_classes());
         assert!(stay <= MAX_HOP_TIME, "a packet may take {stay} ps from router to router");
         let context =
@@ -230,12 +231,17 @@ impl<'f, O: Observer> Engine<'f, O> {
         let next = match progress {
             FailureProgress::Ahead => {
                 self.under_way_when_it_came = under_way;
+                let next = FailureProgress::Failed;
+                let meanwhile = self.change_context(interruption, next);
                 let (context, clock) = (&*self.context, self.clock);
                 with_parts!(&mut self.parts, parts => {
                     let cut = Fail::cut_by(&all(parts, context, clock), interruption);
-                    parts.iter_mut().for_each(|it| it.part.fail(interruption, &cut));
+                    let fail = |it: &mut ObservedPart<Part<'f, _>, _>| {
+                        it.part.fail(interruption, &cut, meanwhile.as_ref());
+                    };
+                    parts.iter_mut().for_each(fail);
                 });
-                FailureProgress::Failed
+                next
             }
             FailureProgress::Failed => {
                 self.shares_mut().for_each(|(_, hosts)| hosts.sources.paused = true);
@@ -245,14 +251,29 @@ impl<'f, O: Observer> Engine<'f, O> {
                 FailureProgress::Draining(now + DRAIN_CHECK)
             }
             FailureProgress::Draining(_) => {
-                for (common, hosts) in self.shares_mut() {
-                    change_tables(common, hosts, interruption, now);
-                }
-                FailureProgress::Over(now)
+                let next = FailureProgress::Over(now);
+                let later = self.change_context(interruption, next).expect("there are new routes");
+                with_parts!(&mut self.parts, parts => for it in parts {
+                    it.part.change_tables(interruption, &later, now);
+                });
+                next
             }
             FailureProgress::Over(_) => progress,
         };
         self.interruption = Some((interruption, next));
+    }
+
+    /// Makes the context with the routes of a stage of an interruption, if they are others, and
+    /// takes it over; the parts have to be told.
+    pub(super) fn change_context(
+        &mut self,
+        interruption: &'f Interruption,
+        stage: FailureProgress,
+    ) -> Option<Arc<NetworkContext<'f>>> {
+        let routes = stage.routes(interruption, self.context.fabric)?;
+        let context = (*self.context).clone().with_routes(routes);
+        self.context = Arc::new(context);
+        Some(Arc::clone(&self.context))
     }
 
     /// The effects of the interruption so far, if there is one.

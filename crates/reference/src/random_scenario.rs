@@ -283,8 +283,10 @@ fn fabric(random: &mut dyn Rng) -> (Fabric, Routes) {
             && random.random_bool(0.2)
         {
             let mut table = any_way_round(random, &fabric);
-            if random.random_bool(0.5) {
-                give_several(random, &fabric, &mut table);
+            // By the fabric, so that what is drawn besides stays what it is.
+            let mut own = ChaCha8Rng::seed_from_u64(fabric.channels() as u64);
+            if own.random_bool(0.5) {
+                give_several(&mut own, &fabric, &mut table);
             }
             return (fabric, Routes::Table(table));
         }

@@ -59,6 +59,13 @@ impl EscapeTable {
         })
     }
 
+    /// The escape where of the live ports of each router only these are left, a bit each. Packets
+    /// escape as before.
+    pub(super) fn with_ports(&self, left: impl Iterator<Item = u16>) -> Self {
+        let ports = self.ports.iter().zip(left).map(|(own, left)| own & left);
+        Self { ports: ports.collect(), ..self.clone() }
+    }
+
     /// The live ports of a router, a bit each.
     #[inline]
     pub(super) fn ports(&self, router: u32) -> u16 {

@@ -179,6 +179,22 @@ impl Routes {
         }
     }
 
+    /// The routes after some channels have failed, given by channel, and before new ones are made:
+    /// where routers choose, they choose no failed channel. A packet that is left none but failed
+    /// channels takes one of those, and so does one that escapes by it. `None` where routers don't
+    /// choose: packets keep to their routes.
+    #[must_use]
+    pub fn avoiding(&self, fabric: &Fabric, failed: &[bool]) -> Option<Self> {
+        match self {
+            Self::Adaptive(adaptive) => Some(Self::Adaptive(adaptive.avoiding(fabric, failed))),
+            Self::Relation(routes) => Some(Self::Relation(RelationRoutes {
+                relation: Arc::new(routes.relation.avoiding(fabric, failed)),
+                ..routes.clone()
+            })),
+            Self::DirectionOrder(_) | Self::Table(_) | Self::Forwarding(_) | Self::Paths(_) => None,
+        }
+    }
+
     /// Whether packets between the same nodes may go different ways, chosen by their source, at
     /// random or in turn.
     pub fn draws(&self) -> bool {

@@ -167,6 +167,9 @@ enum Escape {
     /// Direction order. Half rings are gone in the positive direction. So wherever a packet enters
     /// the escape, the rest of its route there is in direction order from the next router too.
     DirectionOrder(Box<DirectionOrder>),
+    /// Direction order whose channels have failed in part, and by router the ports that have not, a
+    /// bit each.
+    Failing(Box<DirectionOrder>, Vec<u16>),
     Table(EscapeTable),
 }
 
@@ -209,6 +212,25 @@ impl Adaptive {
         let rule = rules.non_minimal.bind(torus)?;
         let compass = Compass::new(torus, rules.tie.is_none());
         Ok(Self { escape, compass, rule, when: rules.non_minimal.when(), rules, seed })
+    }
+
+    /// The routing after some channels have failed, and before a new one is made: packets choose no
+    /// failed channel, and escape as they did, by failed channels too.
+    #[must_use]
+    pub(super) fn avoiding(&self, fabric: &Fabric, failed: &[bool]) -> Self {
+        let live = |router| {
+            let channels = (0u16..).zip(fabric.outputs(router));
+            let live = channels.filter(|&(_, channel)| !failed[channel as usize]);
+            live.fold(0, |set, (port, _)| set | 1 << port)
+        };
+        let live = (0..fabric.routers()).map(live);
+        let escape = match &self.escape {
+            Escape::DirectionOrder(order) | Escape::Failing(order, _) => {
+                Escape::Failing(order.clone(), live.collect())
+            }
+            Escape::Table(table) => Escape::Table(table.with_ports(live)),
+        };
+        Self { escape, ..self.clone() }
     }
 
     /// The algorithm of the escape's table; `None` if the escape has no table.
@@ -270,6 +292,11 @@ impl Adaptive {
             Escape::DirectionOrder(_) => {
                 let options = self.ports(router, to, heading);
                 Onward { options, escape: fitted!(options.trailing_zeros(), u16) }
+            }
+            Escape::Failing(_, live) => {
+                let nearer = self.ports(router, to, heading);
+                let options = nearer & live[router as usize];
+                Onward { options, escape: fitted!(nearer.trailing_zeros(), u16) }
             }
             Escape::Table(table) => {
                 let nearer = self.ports(router, to, heading) & table.ports(router);
@@ -351,6 +378,7 @@ impl Adaptive {
     fn live(&self, router: u32) -> Live<'_> {
         match &self.escape {
             Escape::DirectionOrder(_) => Live::default(),
+            Escape::Failing(_, live) => Live { ports: live[router as usize], ends: None },
             Escape::Table(table) => Live { ports: table.ports(router), ends: Some(&table.ends) },
         }
     }
@@ -400,7 +428,9 @@ impl Adaptive {
     /// table.
     pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Option<Route> {
         match &self.escape {
-            Escape::DirectionOrder(order) => Some(order.route(fabric, source, destination)),
+            Escape::DirectionOrder(order) | Escape::Failing(order, _) => {
+                Some(order.route(fabric, source, destination))
+            }
             Escape::Table(_) => None,
         }
     }

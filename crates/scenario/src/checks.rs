@@ -223,11 +223,12 @@ impl Checks<'_> {
             let help = "leave out [interruption], or simulate a load ([traffic]) without reads";
             self.report(&["interruption"], message, "", Some(help.into()));
         }
-        let agnostic = |it: &RoutingSpec| matches!(it, RoutingSpec::Agnostic { .. });
-        if draft.routing.as_ref().is_some_and(|routing| !agnostic(routing)) {
-            let message = "new tables need an algorithm that makes them for any fabric";
-            let help = "choose the routing in [routing.agnostic]";
+        if let Some(RoutingSpec::File(_) | RoutingSpec::OpenSm(_)) = &draft.routing {
+            let message =
+                "new tables need an algorithm that makes them, and this table is read from files";
+            let help = "choose a routing that flitlab makes, such as [routing.angara] or [routing.agnostic]";
             self.report(&["interruption"], message, "", Some(help.into()));
+            return;
         }
         let Some(network) = network.filter(|_| self.sound(&["interruption"])) else { return };
         let (message, help) = match network.after(&interruption.failures) {
@@ -235,9 +236,7 @@ impl Checks<'_> {
             Ok(left) if makes_tables => match left.routes() {
                 Err(error) => (
                     format!("no new tables can be made: {error}"),
-                    Some(
-                        "choose another algorithm in [routing.agnostic], or let something else fail",
-                    ),
+                    Some("choose another routing or algorithm, or let something else fail"),
                 ),
                 Ok(_) => return,
             },

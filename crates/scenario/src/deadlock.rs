@@ -28,11 +28,12 @@ impl Scenario {
         if !self.workload.crosses_network() {
             return Deadlock::Never(Freedom::NoCircle);
         }
-        // Old and new tables never serve packets together, so each is judged by itself.
+        // Packets of old and new routes never meet, so each routing is judged by itself. Until the
+        // new one is there, packets wait for less: what has failed takes all that is sent to it.
         let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
         let after = left.map_or(Ok(()), |left| left.freedom(self.flow_control()).map(drop));
         let after =
-            after.map_err(|how| format!("by the tables made after the interruption: {how}"));
+            after.map_err(|how| format!("by the routes made after the interruption: {how}"));
         match self.network.freedom(self.flow_control()).and_then(|freedom| after.map(|()| freedom))
         {
             Ok(Freedom::Bubble) if self.mixes_sizes() => {

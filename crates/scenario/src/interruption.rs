@@ -7,7 +7,8 @@ use flitlab_fabric::Failures;
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptionSpec {
     pub time: Picoseconds,
-    /// From the failure until the new tables are ready.
+    /// From the failure until the new tables are ready. Given rather than measured, so that equal
+    /// scenarios have equal results.
     pub new_tables_after: Picoseconds,
     pub failures: Failures,
 }

@@ -4,6 +4,7 @@
 //! share it, and so its routes.
 
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
@@ -25,7 +26,8 @@ pub struct Network {
     pub fabric: Fabric,
     /// Matters to algorithms that draw at random.
     pub seed: u64,
-    routes: OnceLock<Result<Routes, RoutingError>>,
+    /// The routes, and how long it took to make them.
+    routes: OnceLock<(Result<Routes, RoutingError>, Duration)>,
     proof: OnceLock<Option<ForwardingProof>>,
     /// The remaining networks after failures during operation, as far as they were asked for.
     left: Mutex<Vec<(Failures, Arc<Self>)>>,
@@ -83,7 +85,19 @@ impl Network {
     /// # Errors
     /// If a pair of live nodes has no route.
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
-        self.routes.get_or_init(|| self.routing.routes(&self.fabric, self.seed)).as_ref()
+        self.made().0.as_ref()
+    }
+
+    /// How long it took on this machine to make the routes, on the clock; makes them if nobody has.
+    pub fn making(&self) -> Duration {
+        self.made().1
+    }
+
+    fn made(&self) -> &(Result<Routes, RoutingError>, Duration) {
+        self.routes.get_or_init(|| {
+            let begun = Instant::now();
+            (self.routing.routes(&self.fabric, self.seed), begun.elapsed())
+        })
     }
 
     /// Returns the network after failures during operation: the fabric without what fails, and

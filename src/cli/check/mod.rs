@@ -19,7 +19,7 @@ use flitlab::routing::Freedom;
 use flitlab::scenario::workload::{Facts, Share};
 use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
-use flitlab::topology::CableClass;
+use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
 use flitlab::units::{Picoseconds, bytes_text, counted, time_text};
 
@@ -202,6 +202,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
         line("forwarding table", format!("by {}: {}", algorithm.name, algorithm.doc));
     }
+    if let Some(interruption) = interruption(scenario) {
+        line("interruption", interruption);
+    }
     line("deadlock", deadlock_text(&scenario.deadlock()));
     if let Some(capacity) = expectation.capacity_payload {
         let flits = simulation.fabric().capacity();
@@ -315,6 +318,26 @@ fn passage_text(passage: &Passage) -> String {
         passage.sendings(),
         100.0 * passage.rate
     )
+}
+
+/// What fails during operation, and how long it took here to make the new routes; `None` if nothing
+/// fails.
+fn interruption(scenario: &Scenario) -> Option<String> {
+    let spec = scenario.interruption.as_ref()?;
+    let whole = &scenario.network;
+    let left = whole.after(&spec.failures).ok()?;
+    let terminals = |fabric: &Fabric| fabric.live_terminals().count();
+    let lost = terminals(&whole.fabric) - terminals(&left.fabric);
+    let cables = (whole.fabric.channels() - left.fabric.channels()) / 2;
+    Some(format!(
+        "at {} {} and {} fail; new tables {} later (making them took {:.1} ms here); sources wait until the network is \
+         empty, so packets of old and new routes never meet",
+        time_text(spec.time),
+        counted(cables, "cable"),
+        counted(lost, "node"),
+        time_text(spec.new_tables_after),
+        left.making().as_secs_f64() * 1e3
+    ))
 }
 
 /// Whether packets can wait for each other for ever, and why not.

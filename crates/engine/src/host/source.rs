@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arbitration::first_from;
 use crate::by_class::ByClass;
+use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
@@ -202,6 +203,11 @@ impl Sources {
             + self.queued.memory()
             + self.notes.memory()
             + self.choices.memory()
+    }
+
+    /// Begins anew to take paths in turn, after these have changed.
+    pub(crate) fn choose_anew(&mut self, common: &Common<'_>) {
+        self.choices.begin_turns(&common.context, common.schedule.part);
     }
 
     /// The time at which the first of some terminals is served next.

@@ -40,10 +40,13 @@ impl From<ChannelTiming> for Timing {
 }
 
 /// A network, its routes and its parameters.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct NetworkContext<'f> {
     pub fabric: &'f Fabric,
     pub routes: &'f Routes,
+    /// The fabric for which the routes were made: what is left of it once new ones have been made
+    /// after a failure.
+    pub routed: &'f Fabric,
     pub parameters: Parameters,
     /// The overheads of hosts for messages of a class.
     pub overheads: ByClass<HostOverheads>,
@@ -86,7 +89,7 @@ impl<'f> NetworkContext<'f> {
     ) -> Self {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
-        let later = interruption.map(|interruption| &interruption.table);
+        let later = interruption.map(|interruption| &interruption.later);
         let kinds = demands::kinds_by_class(workload);
         demands::check_adaptive_channel(routes, parameters, &kinds);
         let collective = workload.collectives().is_some();
@@ -124,7 +127,6 @@ impl<'f> NetworkContext<'f> {
             let class = members.position(|member| member.collectives().is_some());
             Trees::new(it, fitted!(class.unwrap_or(0), u8), fabric, &ends, parameters, &vc_map)
         });
-        let keeps_bubble = parameters.bubble && demands::may_keep_bubble(routes);
         let kinds = [ChannelKind::Network, ChannelKind::Injection, ChannelKind::Ejection];
         let timings = |kind| {
             let classes = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
@@ -138,19 +140,19 @@ impl<'f> NetworkContext<'f> {
             !have_own || usual.send == Picoseconds::ZERO,
             "send overheads for all and by class"
         );
-        let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * parameters.maximum_packet());
-        Self {
+        let context = Self {
             fabric,
             routes,
+            routed: fabric,
             cut,
             ends,
             trees,
             timings: kinds.into_iter().flat_map(timings).collect(),
             routing: narrow::<Tick>(parameters.routing_latency),
-            bubble: room_of(keeps_bubble.into()),
-            injection_bubble: room_of(demands::injection_bubble(routes)),
-            ring_bubble: room_of(1),
-            channels: demands::adaptive_channels(routes, &vc_map),
+            bubble: 0,
+            injection_bubble: 0,
+            ring_bubble: narrow(parameters.maximum_packet()),
+            channels: AdaptiveChannels::default(),
             vc_map,
             parameters: parameters.clone(),
             overheads,
@@ -159,7 +161,36 @@ impl<'f> NetworkContext<'f> {
             terminals,
             place_of_terminal,
             wired_before,
+        };
+        context.with_routes((fabric, routes))
+    }
+
+    /// The network with other routes, whose virtual channels it has, and the fabric for which they
+    /// were made.
+    pub(crate) fn with_routes(self, (routed, routes): (&'f Fabric, &'f Routes)) -> Self {
+        let packet = self.parameters.maximum_packet();
+        let room_of = |packets: u8| narrow::<u16>(u32::from(packets) * packet);
+        let keeps_bubble = self.parameters.bubble && demands::may_keep_bubble(routes);
+        Self {
+            routes,
+            routed,
+            bubble: room_of(keeps_bubble.into()),
+            injection_bubble: room_of(demands::injection_bubble(routes)),
+            channels: demands::adaptive_channels(routes, &self.vc_map),
+            ..self
         }
+    }
+
+    /// The channels of the fabric that lead to a router, by its input ports.
+    pub(crate) fn channels_to(&self, router: u32) -> impl Iterator<Item = u32> + '_ {
+        let Network { first_input, transit_inputs, first_output, .. } = &self.network;
+        let first = first_input[router as usize];
+        let inputs = first..first + transit_inputs[router as usize];
+        inputs.map(|input| {
+            let channel = self.network.channel_of_input[input as usize];
+            let from = self.network.router_of_output(channel);
+            self.fabric.outputs(from).start + channel - first_output[from as usize]
+        })
     }
 
     /// The least overheads of hosts that any class has.

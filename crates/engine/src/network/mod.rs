@@ -79,7 +79,7 @@ pub(crate) struct End {
 }
 
 /// The numbers and timings of all channels; the module says how they are numbered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Network {
     /// First output channel of each router; the last entry is the first injection channel.
     pub first_output: Vec<u32>,

@@ -10,7 +10,7 @@ use crate::next_hop::demands::{KindsByClass, VcDemand, VcSet};
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
-use flitlab_routing::{ForwardingTable, Routes};
+use flitlab_routing::Routes;
 
 /// In place of the index of a virtual channel: it is not in use.
 pub(crate) const UNUSED: u8 = u8::MAX;
@@ -35,7 +35,7 @@ impl VcMap {
     /// if there are any.
     pub(crate) fn new(
         routes: &Routes,
-        later: Option<&ForwardingTable>,
+        later: Option<&Routes>,
         parameters: &Parameters,
         kinds: &KindsByClass,
         collective: bool,

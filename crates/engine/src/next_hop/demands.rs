@@ -6,7 +6,7 @@ use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 use flitlab_model::{PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass};
-use flitlab_routing::{AdaptiveChannels, ForwardingTable, Routes};
+use flitlab_routing::{AdaptiveChannels, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
 use super::source_route::Dateline;
@@ -19,11 +19,6 @@ pub(crate) fn is_adaptive(routes: &Routes) -> bool {
 /// Whether sources write whole routes into packets.
 pub(crate) fn is_by_source(routes: &Routes) -> bool {
     matches!(routes, Routes::DirectionOrder(_) | Routes::Table(_))
-}
-
-/// Whether routers look up packets in forwarding tables, which may be replaced after a failure.
-pub(crate) fn is_by_table(routes: &Routes) -> bool {
-    matches!(routes, Routes::Forwarding(_))
 }
 
 /// Whether sources take several paths or routes to a router in turn.
@@ -73,14 +68,14 @@ impl VcDemand {
     /// The demand of classes with these kinds of messages.
     ///
     /// * Links that are shared flit by flit use all virtual channels.
-    /// * A forwarding table uses its own, in one set or several; `later` is the table that may
-    ///   replace it after a failure.
+    /// * A forwarding table uses its own, in one set or several, and so do paths; `later` are the
+    ///   routes that may replace them after a failure.
     ///
     /// # Panics
     /// If the routes can't carry a class of traffic as it asks for.
     pub(crate) fn new(
         routes: &Routes,
-        later: Option<&ForwardingTable>,
+        later: Option<&Routes>,
         parameters: &Parameters,
         kinds: &KindsByClass,
     ) -> Self {
@@ -182,16 +177,15 @@ impl Injection {
 }
 
 /// Number of virtual channels of a set: those that a table or paths need, or all.
-fn set_width(routes: &Routes, later: Option<&ForwardingTable>, parameters: &Parameters) -> u8 {
+fn set_width(routes: &Routes, later: Option<&Routes>, parameters: &Parameters) -> u8 {
     let all = parameters.virtual_channels;
     let has_sets = parameters.classes.iter().any(|class| class.service > 0);
-    match routes {
-        Routes::Forwarding(table) => {
-            table.vc_count().max(later.map_or(0, ForwardingTable::vc_count)).min(all)
-        }
+    let width = |routes: &Routes| match routes {
+        Routes::Forwarding(table) => table.vc_count().min(all),
         Routes::Paths(routes) if has_sets => routes.paths.vcs(),
         _ => all,
-    }
+    };
+    width(routes).max(later.map_or(0, width))
 }
 
 /// Checks that routes can carry all classes of traffic as they ask for.

@@ -94,6 +94,11 @@ impl SourceChoices {
         choices
     }
 
+    /// Begins anew to take paths in turn, after these have changed. Random numbers go on.
+    pub(super) fn begin_turns(&mut self, context: &NetworkContext<'_>, part: usize) {
+        self.turns = Self::new(context, part).turns;
+    }
+
     pub(super) fn memory(&self) -> usize {
         self.turns.iter().map(Vec::len).sum::<usize>() + size_of_val(&*self.random)
     }
@@ -302,6 +307,21 @@ impl<'f> Routing<'f> {
         context.terminals_of(end)[usize::from(own)]
     }
 
+    /// Loses a packet that a failed channel swallows, from the router on at which its route is.
+    /// From then on its route says its destination alone.
+    #[cold]
+    pub(super) fn swallow(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &mut Packets,
+        (router, slot): (u32, u32),
+    ) {
+        let destination = self.destination(context, packets, (router, slot));
+        let address = Address { destination, class: 0, first_vc: 0, ejection: 0 };
+        packets.packets[slot as usize].route = address.into();
+        packets.origins[slot as usize].lose();
+    }
+
     /// The name in reports of a virtual channel by its number, if it has one.
     pub(super) fn vc_name(&self, context: &NetworkContext<'_>, number: u8) -> Option<&'static str> {
         let is_named = match self {
@@ -310,12 +330,6 @@ impl<'f> Routing<'f> {
             Self::Torus(_) => context.parameters.sharing.is_none(),
         };
         VIRTUAL_CHANNEL_NAMES.get(usize::from(number)).copied().filter(|_| is_named)
-    }
-
-    /// Whether packets go by this very table.
-    #[inline]
-    pub(super) fn goes_by(&self, table: &ForwardingTable) -> bool {
-        matches!(self, Self::Table(own) if std::ptr::eq(*own, table))
     }
 
     /// Whether routing is by a relation.

@@ -109,10 +109,10 @@ impl<'f> SourceRoutes<'f> {
         }
         let route = match (self.routes, turns) {
             (Routes::Table(table), Some(turns)) => {
-                table.route_in_turn(context.fabric, (from, to), &mut turns[to as usize])
+                table.route_in_turn(context.routed, (from, to), &mut turns[to as usize])
             }
             (routes, _) => {
-                let route = routes.packet_route(context.fabric, from, to, packet.sequence);
+                let route = routes.packet_route(context.routed, from, to, packet.sequence);
                 route.unwrap_or_default()
             }
         };

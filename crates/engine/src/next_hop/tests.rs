@@ -143,13 +143,11 @@ fn one_way(fabric: &Fabric, port: u16) -> ForwardingTable {
 #[test]
 fn a_table_is_replaced_by_an_interruptions() {
     let fabric = torus(&[5]);
-    let (first, later) = (one_way(&fabric, 0), one_way(&fabric, 1));
-    let routes = Routes::Forwarding(Arc::new(first));
-    let mut walker = Walker::new(&fabric, &routes);
+    let [first, later] = [0, 1].map(|port| Routes::Forwarding(Arc::new(one_way(&fabric, port))));
+    let mut walker = Walker::new(&fabric, &first);
     assert_eq!(walker.places((0, 2)), (vec![(0, 0), (1, 0), (2, 0)], 2));
-    assert!(!walker.routing.goes_by(&later));
-    walker.routing = Routing::Table(&later);
-    assert!(walker.routing.goes_by(&later));
+    walker.context = walker.context.with_routes((&fabric, &later));
+    walker.routing = Routing::new(&walker.context, 0);
     assert_eq!(walker.places((0, 2)), (vec![(0, 0), (4, 0), (3, 0), (2, 0)], 3));
 }
 

@@ -91,10 +91,11 @@ pub(super) fn next_hop(
         _ => context.channels.escape,
     };
     let Onward { options, escape: output } = adaptive.onward(here, to, heading, vc == escape);
-    let port = |vc| NextHop::Output { output, vc: OutVc::This(vc), keeps_bubble: true };
+    let port = |vc, keeps_bubble| NextHop::Output { output, vc: OutVc::This(vc), keeps_bubble };
     match phase {
-        AdaptivePhase::Fixed => port(vc),
-        _ if options == 0 => port(escape),
+        AdaptivePhase::Fixed => port(vc, true),
+        // Escapes by a table keep no bubble, and nor do those by a channel that has failed.
+        _ if options == 0 => port(escape, false),
         _ => NextHop::AnyOf { ports: options, output, escape },
     }
 }
@@ -217,7 +218,7 @@ pub(super) fn inject(
             AdaptivePhase::ToIntermediate
         };
     } else {
-        let route = context.routes.source_route(context.fabric, from, to);
+        let route = context.routes.source_route(context.routed, from, to);
         origin.hops = fitted!(route.unwrap_or_default().hops(), u16);
     }
     packet.route = route.into();

@@ -6,8 +6,6 @@
 mod channels;
 mod failure;
 
-pub(crate) use failure::change_tables;
-
 use std::sync::Arc;
 
 use crate::common::{Common, ToHosts};

@@ -170,6 +170,16 @@ pub(crate) trait Fail: Sized {
     /// Makes a channel between routers swallow what is sent to it from a time on.
     fn fail_output(&mut self, common: &mut Common<'_>, router: u32, output: u32, at: Picoseconds);
 
+    /// Lets the packets at a router that have a choice choose again after time `at`, by the present
+    /// routes.
+    fn choose_again(&mut self, common: &mut Common<'_>, router: u32, at: Picoseconds);
+
+    /// Notes that an output's channel belongs to no ring any more, while no packet is there.
+    fn leave_ring(&mut self, router: u32, output: u32);
+
+    /// Notes the same of the channel that ends at an input port.
+    fn end_ring(&mut self, router: u32, input: u32);
+
     /// Loses the packets in a router, and those under way to it.
     fn fail_router(&mut self, common: &mut Common<'_>, router: u32);
 }

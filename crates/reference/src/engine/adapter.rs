@@ -27,6 +27,10 @@ impl Simulator<'_> {
     /// Cuts what enters the queues now into packets.
     pub fn enter_messages(&mut self, now: Picoseconds) {
         for entry in self.terminals.entering(now) {
+            if self.is_cut_off(entry, now) {
+                self.losses.messages.insert(entry.transfer);
+                continue;
+            }
             for packet in self.terminals.cut(entry, self.routes, now) {
                 let virtual_channel = self.injected_on(&packet);
                 let queues = &mut self.adapters[packet.source as usize];
@@ -49,6 +53,9 @@ impl Simulator<'_> {
 
     /// Gives each free injection channel the next packet that its credits cover.
     pub fn grant_injection(&mut self, now: Picoseconds) {
+        if self.paused {
+            return;
+        }
         let virtual_channels = self.virtual_channels();
         for queues in self.adapters.iter_mut().flatten() {
             let channel = &mut self.channels[queues.channel];

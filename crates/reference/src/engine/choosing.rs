@@ -31,13 +31,13 @@ pub struct Choice {
 }
 
 /// What a packet that has come to a router in a virtual channel may choose by an adaptive routing;
-/// `None` if it doesn't choose, or is at its destination.
+/// `None` if it doesn't choose, or is at its destination. It chooses no port that has failed since.
 pub fn choice(
     adaptive: Option<&Adaptive<'_>>,
     fabric: &Fabric,
     packet: &Packet,
-    router: u32,
-    came_in: usize,
+    (router, came_in): (u32, usize),
+    has_failed: impl Fn(u16) -> bool,
 ) -> Option<Choice> {
     let adaptive = adaptive.filter(|_| packet.adaptive)?;
     let course = packet.course.as_ref().expect("it has been injected");
@@ -54,18 +54,20 @@ pub fn choice(
         // It stays on the table's way as far as its leg goes.
         ports.clear();
     }
+    ports.retain(|&port| !has_failed(port));
     let nearer = ports.into_iter().map(|port| (port, channels.adaptive.into())).collect();
     Some(Choice { nearer, escape: (way_out, escape) })
 }
 
 /// The hops that a relation allows a packet that has come to a router in a virtual channel, in the
-/// order in which it likes them with equal credits; empty at its destination.
+/// order in which it likes them with equal credits; empty at its destination. It chooses no port
+/// that has failed since, but escapes by it, and takes it where nothing else is left.
 pub fn hops(
     routes: &RelationRoutes,
     fabric: &Fabric,
     packet: &Packet,
-    router: u32,
-    came_in: usize,
+    (router, came_in): (u32, usize),
+    has_failed: impl Fn(u16) -> bool,
 ) -> Vec<Hop> {
     let destination = fabric.terminal_router(packet.destination).expect("it is live");
     if router == destination {
@@ -85,6 +87,10 @@ pub fn hops(
     }
     let place = place(fabric, packet.destination);
     hops.retain(|hop| hop.classes >> (place % 32) & 1 == 1);
+    let stays = |hop: &Hop| hop.escape || !has_failed(hop.port);
+    if hops.iter().any(stays) {
+        hops.retain(stays);
+    }
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.vc)));
     if routes.random_ties {
         let packet = drawn(routes.seed, packet.source, packet.sequence) >> 48;

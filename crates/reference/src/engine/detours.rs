@@ -334,7 +334,9 @@ impl<'a> Adaptive<'a> {
                 let shortest = self.hops(source, destination, &self.free());
                 let profit = |rounds: &[Round], to: u32, hops: u32| {
                     let mut ports = self.nearer(source, to, rounds);
-                    ports.retain(|&port| self.is_live(source, port.into()));
+                    // What has failed since is not alive either.
+                    let is_live = |port: usize| self.is_live(source, port) && used[port].is_some();
+                    ports.retain(|&port| is_live(port.into()));
                     let of_port = |&port: &u16| used[usize::from(port)].expect("it is live");
                     let of_ports: Vec<u32> = ports.iter().map(of_port).collect();
                     profit(&of_ports, used, (buffer, flits), (shortest, hops), &weights)

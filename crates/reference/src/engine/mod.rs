@@ -13,6 +13,7 @@
 
 mod adapter;
 mod conservation;
+mod failures;
 pub mod link;
 mod network;
 mod router;
@@ -27,13 +28,15 @@ pub mod packet;
 pub mod terminal;
 mod ways;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
+
+use crate::failure::{Failure, Losses};
 
 use adapter::InjectionQueues;
 use channel::{Moving, arrived};
@@ -42,6 +45,8 @@ use network::{Channel, Flit, Network};
 use packet::Packet;
 use router::Router;
 use terminal::Terminals;
+
+pub use failures::run as run_with_failure;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
@@ -116,6 +121,15 @@ struct Simulator<'a> {
     due: BTreeSet<Picoseconds>,
     /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
     created: usize,
+    /// What fails on the way, and what has come of it.
+    failure: Option<&'a Failure>,
+    losses: Losses,
+    /// Packets for which their sinks have no use.
+    lost: BTreeSet<usize>,
+    /// The failed channels that swallow packets, by packet.
+    swallowed: BTreeMap<usize, usize>,
+    /// Whether no packet is injected for now.
+    paused: bool,
     /// Ticks so far.
     ticks: u64,
 }
@@ -139,6 +153,11 @@ impl<'a> Simulator<'a> {
             packets: Vec::new(),
             due: BTreeSet::new(),
             created: 0,
+            failure: None,
+            losses: Losses::default(),
+            lost: BTreeSet::new(),
+            swallowed: BTreeMap::new(),
+            paused: false,
             ticks: 0,
         }
     }
@@ -151,17 +170,24 @@ impl<'a> Simulator<'a> {
         self.run_and_count(every_tick).map(|(log, ..)| log)
     }
 
-    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
+    /// Goes through all ticks; the last one.
+    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
         let mut now = Picoseconds::ZERO;
         while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the tick at hand");
             self.tick(now);
+            self.go_on_with_failure(now);
             self.due.remove(&now);
             if every_tick {
                 now += Picoseconds(1);
             }
         }
+        now
+    }
+
+    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
+        let now = self.go_through_all(every_tick);
         let packets = self.terminals.undelivered;
         if packets > 0 {
             return Err(Deadlock { time: now, packets, log: self.terminals.log });
@@ -199,7 +225,7 @@ impl<'a> Simulator<'a> {
     fn receive_flits(&mut self, now: Picoseconds) {
         for channel in 0..self.channels.len() {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
-                if self.channels[channel].ends_in_sink() {
+                if self.channels[channel].ends_in_sink() || self.swallows(channel, flit.packet) {
                     self.sink(flit, now);
                 } else if self.channels[channel].link.is_some() {
                     self.take_in(channel, flit, now);
@@ -309,7 +335,11 @@ impl<'a> Simulator<'a> {
         if flit.index + 1 < packet.flits || flit.is_bad_copy {
             return;
         }
-        if self.terminals.deliver(packet, now) {
+        if self.lost.contains(&flit.packet) {
+            return self.lose(flit.packet);
+        }
+        let is_last = self.terminals.deliver(packet, now);
+        if is_last && !self.losses.messages.contains(&packet.transfer) {
             self.terminals.complete(packet, now);
         }
     }

@@ -79,6 +79,8 @@ pub struct Channel {
     /// From a release to the time at which the sender has the credits.
     pub credit_delay: Picoseconds,
     pub ring: Option<u32>,
+    /// Whether it swallows what is sent to it.
+    pub failed: bool,
     /// Flits of each buffer.
     pub capacity: u32,
     /// What the sender knows to be free in each buffer.
@@ -102,6 +104,7 @@ impl Channel {
             delay: crossbar + latency,
             credit_delay: latency,
             ring: None,
+            failed: false,
             capacity,
             credits: vec![capacity; parameters.virtual_channels.into()],
             sending: None,
@@ -115,6 +118,11 @@ impl Channel {
     /// Whether its flits leave the network at its end, without credits.
     pub fn ends_in_sink(&self) -> bool {
         self.kind == ChannelKind::Ejection
+    }
+
+    /// Whether packets need credits for it.
+    pub fn needs_room(&self) -> bool {
+        !self.ends_in_sink() && !self.failed
     }
 }
 

@@ -125,7 +125,8 @@ impl Simulator<'_> {
                 let used: Vec<Option<u32>> = (0..ports)
                     .map(|port| {
                         let output = self.routers[router].output_named(OutputName::Port(port))?;
-                        Some(capacity - self.credits(router, &(output, out_vc)))
+                        let credits = self.credits(router, &(output, out_vc));
+                        (!self.has_failed(router, port)).then(|| capacity - credits)
                     })
                     .collect();
                 let packet = &mut self.packets[packet];
@@ -154,11 +155,11 @@ impl Simulator<'_> {
             let output = self.routers[router].output_named(OutputName::Port(port));
             (output.expect("it is live"), vc)
         };
-        let (name, came_in) = (router as u32, place.virtual_channel);
+        let at = (router as u32, place.virtual_channel);
+        let has_failed = |port| self.has_failed(router, port);
         let of = &self.packets[packet];
-        if let Some(choice) =
-            choosing::choice(self.terminals.adaptive.as_ref(), self.fabric, of, name, came_in)
-        {
+        let adaptive = self.terminals.adaptive.as_ref();
+        if let Some(choice) = choosing::choice(adaptive, self.fabric, of, at, has_failed) {
             let nearer: Vec<_> = choice.nearer.into_iter().map(output_vc).collect();
             let escapes = vec![output_vc(choice.escape)];
             if nearer.is_empty() {
@@ -167,7 +168,7 @@ impl Simulator<'_> {
             return Request { escapes, ..Request::plain(packet, nearer) };
         }
         if let Routes::Relation(routes) = self.routes {
-            let hops = choosing::hops(routes, self.fabric, of, name, came_in);
+            let hops = choosing::hops(routes, self.fabric, of, at, has_failed);
             let those = |is_one: fn(&Hop) -> bool| {
                 let hops = hops.iter().filter(|hop| is_one(hop));
                 hops.map(|hop| output_vc((hop.port, hop.vc.into()))).collect()
@@ -185,6 +186,13 @@ impl Simulator<'_> {
         let (output, vc) = self.next_output(router, packet);
         let outputs = vec![(output, vc.unwrap_or(place.virtual_channel))];
         Request::plain(packet, outputs)
+    }
+
+    /// Whether a router's port has failed.
+    fn has_failed(&self, router: usize, port: u16) -> bool {
+        let output = self.routers[router].output_named(OutputName::Port(port));
+        let channel = output.map(|output| self.routers[router].outputs[output].channel);
+        channel.is_some_and(|channel| self.channels[channel].failed)
     }
 
     /// The packet at the buffer's head, if it may ask for its output.
@@ -263,7 +271,7 @@ impl Simulator<'_> {
                 let flits = self.packets[request.packet].flits + entering(wish);
                 room(wish)
                     || request.by_relation
-                        && (output.ends_in_sink() || flits <= output.credits[wish.1])
+                        && (!output.needs_room() || flits <= output.credits[wish.1])
             };
             let wish = match turn {
                 Turn::Preferred => self.preferred(router, input, request, room),
@@ -394,7 +402,7 @@ impl Simulator<'_> {
             _ => u32::from(self.parameters.bubble && !table && output.ring.is_some() && !goes_on),
         };
         let room = packet.flits + leaving.max(others * largest(self.parameters));
-        output.ends_in_sink() || room <= output.credits[out_vc]
+        !output.needs_room() || room <= output.credits[out_vc]
     }
 
     fn grant(
@@ -420,7 +428,10 @@ impl Simulator<'_> {
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
         let channel = &mut self.channels[output.channel];
         let packet = &mut self.packets[number];
-        if let OutputName::Port(port) = output.name {
+        if channel.failed {
+            self.lost.insert(number);
+            self.swallowed.insert(number, output.channel);
+        } else if let OutputName::Port(port) = output.name {
             channel.credits[out_vc] -= packet.flits;
             packet.go_on(self.fabric, at as u32, port, out_vc);
         }

@@ -109,6 +109,20 @@ impl<'a> Terminals<'a> {
         self.entries.keys().next().into_iter().chain(elsewhere.first()).min().copied()
     }
 
+    /// From now on these routes lead through what is left of the fabric.
+    pub fn change_routes(&mut self, left: &'a Fabric, routes: &'a Routes) {
+        self.fabric = left;
+        self.adaptive = Adaptive::new(left, routes);
+        self.turns.clear();
+    }
+
+    /// Gives a packet that waits the route that is in the table now, if there is one.
+    pub fn renew(&self, packet: &mut Packet, routes: &Routes) {
+        let (from, to) = (self.router(packet.source), self.router(packet.destination));
+        let route = routes.source_route(self.fabric, from, to).unwrap_or_default();
+        packet.ports = route.ports().collect();
+    }
+
     /// What enters queues now, in this order: first what terminals create themselves, then
     /// responses, those of atomic operations last.
     pub fn entering(&mut self, now: Picoseconds) -> Vec<Entry> {

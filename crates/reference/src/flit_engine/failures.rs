@@ -9,34 +9,9 @@ use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
 
 use crate::engine::{channel::ChannelKind, classes, terminal::Entry};
+use crate::failure::{Failure, LOOK, Losses};
 
 use super::Simulator;
-
-/// How often it is looked whether the network is empty.
-const LOOK: Picoseconds = Picoseconds(100_000);
-
-/// What fails at a time, and by what packets go from another one on.
-pub struct Failure {
-    pub at: Picoseconds,
-    pub ready: Picoseconds,
-    /// The fabric without what fails; the numbers are the same.
-    pub left: Fabric,
-    /// A table.
-    pub routes: Routes,
-}
-
-/// What has come of it.
-#[derive(Default)]
-pub struct Losses {
-    /// Packets that had been begun.
-    pub packets: u64,
-    /// By their numbers.
-    pub messages: BTreeSet<usize>,
-    /// When the sources went on.
-    pub resumed: Option<Picoseconds>,
-    /// Packets of which a flit had been sent, and which had not been delivered, when it failed.
-    pub under_way: u64,
-}
 
 /// Like [`run`](super::run), and something fails.
 pub fn run(
@@ -80,6 +55,20 @@ impl Simulator<'_> {
         self.losses.resumed = Some(now);
         self.routes = &failure.routes;
         self.drop_waiting(|_, destination| failure.left.terminal_router(destination).is_none());
+        self.terminals.change_routes(&failure.left, self.routes);
+        for queue in self.adapters.iter().flatten().flat_map(|it| &it.queues) {
+            for &packet in &queue.waiting {
+                self.terminals.renew(&mut self.packets[packet], self.routes);
+            }
+        }
+        for router in 0..self.routers.len() {
+            for output in &self.routers[router].outputs {
+                if let Some(port) = output.name.port() {
+                    let slot = self.fabric.outputs(router as u32).start + u32::from(port);
+                    self.channels[output.channel].ring = failure.left.ring(slot);
+                }
+            }
+        }
         self.due.insert(now + Picoseconds(1));
     }
 

@@ -38,8 +38,9 @@ use crate::engine::{
     packet::Packet,
     terminal::Terminals,
 };
+use crate::failure::{Failure, Losses};
 
-pub use failures::{Failure, Losses, run as run_with_failure};
+pub use failures::run as run_with_failure;
 use network::{Channel, Flit, Network, Router};
 use source::Injection;
 use stalls::Stalls;

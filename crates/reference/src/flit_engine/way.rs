@@ -81,8 +81,8 @@ impl Simulator<'_> {
             let output_vc = usize::from(adaptive.rules.channels.adaptive);
             let used = |port| {
                 let output = self.routers[router].output_named(OutputName::Port(port))?;
-                let channel = self.routers[router].outputs[output].channel;
-                Some(capacity - self.channels[channel].credits[output_vc])
+                let channel = &self.channels[self.routers[router].outputs[output].channel];
+                (!channel.failed).then(|| capacity - channel.credits[output_vc])
             };
             let ports = self.fabric.outputs(router as u32).len() as u16;
             let used: Vec<Option<u32>> = (0..ports).map(used).collect();
@@ -149,13 +149,22 @@ impl Simulator<'_> {
     pub fn hops(&self, routes: &RelationRoutes, place: Place, packet: usize) -> Vec<Related> {
         let Place { router, virtual_channel, .. } = place;
         let packet = &self.packets[packet];
-        let hops = choosing::hops(routes, self.fabric, packet, router as u32, virtual_channel);
+        let place = (router as u32, virtual_channel);
+        let has_failed = |port| self.has_failed(router, port);
+        let hops = choosing::hops(routes, self.fabric, packet, place, has_failed);
         let hops = hops.into_iter().map(|hop| Related {
             output_vc: self.output_vc(router, (hop.port, hop.vc.into())),
             last: hop.escape || hop.detour,
             enters: hop.ring == Ring::Enters,
         });
         hops.collect()
+    }
+
+    /// Whether a router's port has failed.
+    fn has_failed(&self, router: usize, port: u16) -> bool {
+        let output = self.routers[router].output_named(OutputName::Port(port));
+        let channel = output.map(|output| self.routers[router].outputs[output].channel);
+        channel.is_some_and(|channel| self.channels[channel].failed)
     }
 
     /// A virtual channel of the output to a port.
@@ -272,10 +281,12 @@ impl Simulator<'_> {
 
     /// The outputs among which a packet chooses; none if it doesn't, or is at its destination.
     fn choice(&self, at: Place, packet: usize) -> Option<Choice> {
-        let (router, came_in) = (at.router, at.virtual_channel);
+        let router = at.router;
+        let place = (router as u32, at.virtual_channel);
+        let has_failed = |port| self.has_failed(router, port);
         let packet = &self.packets[packet];
         let adaptive = self.terminals.adaptive.as_ref();
-        let choice = choosing::choice(adaptive, self.fabric, packet, router as u32, came_in)?;
+        let choice = choosing::choice(adaptive, self.fabric, packet, place, has_failed)?;
         let nearer = choice.nearer.into_iter().map(|way| self.output_vc(router, way)).collect();
         Some(Choice { nearer, escape: self.output_vc(router, choice.escape) })
     }

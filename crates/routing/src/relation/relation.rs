@@ -242,6 +242,56 @@ impl Relation {
         Builder::of(fabric, relation).finish()
     }
 
+    /// The relation after some channels have failed, and before a new one is made. All lists of this
+    /// one keep their numbers.
+    ///
+    /// - Packets choose no failed channel where another hop is left to them.
+    /// - Escapes stay, by failed channels too.
+    /// - If failed channels alone are left to a packet, it takes one of them as an escape.
+    pub(crate) fn avoiding(&self, fabric: &Fabric, failed: &[bool]) -> Self {
+        let mut left = Self { staying: Vec::new(), by_class: Vec::new(), ..self.clone() };
+        // Lists whose hop along a ring is by a failed channel.
+        let mut ending = Vec::new();
+        // By router and list: the list in its place.
+        let mut known = std::collections::HashMap::new();
+        let states = self.states as usize;
+        for state in 0..self.states {
+            let Some(router) = self.router(fabric, state) else { continue };
+            let channels = fabric.outputs(router);
+            if !channels.clone().any(|channel| failed[channel as usize]) {
+                continue;
+            }
+            for place in (state as usize..self.list.len()).step_by(states) {
+                let list = self.list[place];
+                left.list[place] = *known.entry((router, list)).or_insert_with(|| {
+                    let hops = self.hops_of_list(list);
+                    let is_dead =
+                        |hop: &Hop| failed[(channels.start + u32::from(hop.port)) as usize];
+                    if !hops.iter().any(is_dead) {
+                        return list;
+                    }
+                    left.hops.extend(hops_left(hops, is_dead));
+                    left.starts.push(narrow(left.hops.len()));
+                    let along = hops.iter().find(|hop| hop.ring == Ring::Along);
+                    ending.extend(
+                        along.filter(|hop| is_dead(hop)).map(|hop| (left.lists() - 1, *hop)),
+                    );
+                    left.lists() - 1
+                });
+            }
+        }
+        left.has_escape |= left.hops.iter().any(|hop| hop.escape);
+        left.keep_to_ring();
+        for (list, along) in ending {
+            left.staying[list as usize] = left.lists();
+            left.hops.push(Hop { escape: true, ..along });
+            left.starts.push(narrow(left.hops.len()));
+            left.staying.push(left.lists() - 1);
+        }
+        left.part_by_class();
+        left
+    }
+
     /// The most hops that a packet can take from its source to its destination, whatever it
     /// chooses; `u32::MAX` if it could walk in circles, which the [proof](crate::prove_relation)
     /// refuses but where packets [stay on a ring](Self::staying) at last.
@@ -425,6 +475,18 @@ impl Relation {
             self.staying.extend(narrow(self.staying.len())..self.lists());
         }
     }
+}
+
+/// The hops of a list without those by failed channels, as [`Relation::avoiding`] has them.
+fn hops_left(hops: &[Hop], is_dead: impl Fn(&Hop) -> bool) -> Vec<Hop> {
+    let stays = |hop: &Hop| hop.escape || !is_dead(hop);
+    let served = hops.iter().filter(|hop| stays(hop)).fold(0, |served, hop| served | hop.classes);
+    let left = hops.iter().filter_map(|&hop| {
+        let classes = hop.classes & !served;
+        let lost = Hop { escape: true, detour: false, classes, ..hop };
+        if stays(&hop) { Some(hop) } else { (classes != 0).then_some(lost) }
+    });
+    left.collect()
 }
 
 const UNSEEN: u32 = u32::MAX;

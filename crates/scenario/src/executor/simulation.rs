@@ -587,16 +587,14 @@ impl Simulation {
     }
 }
 
-/// The failures of a scenario's interruption, and the table that its algorithm makes of what is
-/// left.
+/// The failures of a scenario's interruption, and the routes of what is left, made as the first.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
     let left = network.after(&spec.failures).map_err(|error| refuse(error.to_string()))?;
-    let Routes::Forwarding(table) = left.routes().map_err(Clone::clone)? else {
-        return Err(refuse("new tables need [routing.agnostic]".into()));
-    };
+    let later = left.routes().map_err(Clone::clone)?.clone();
+    let routes = network.routes().map_err(Clone::clone)?;
     let times = (spec.time, spec.time + spec.new_tables_after);
-    Ok(Interruption::new(&network.fabric, &left.fabric, times, (**table).clone()))
+    Ok(Interruption::new(&network.fabric, &left.fabric, times, (routes, later)))
 }
 
 /// Brings an engine to where a checkpoint was taken, if it is to go on from one.

@@ -9,6 +9,7 @@ use super::FlitRouters;
 use super::states::VcState;
 use crate::common::Common;
 use crate::interruption::Interruption;
+use crate::network::NO_OUTPUT;
 use crate::packet::Packets;
 use crate::router::{AllParts, Fail, PacketId, Routers};
 use flitlab_base::units::Picoseconds;
@@ -64,12 +65,31 @@ impl Fail for FlitRouters {
         common.schedule.active.lower(number, self.due(number));
     }
 
+    fn choose_again(&mut self, common: &mut Common<'_>, router: u32, at: Picoseconds) {
+        let from = common.schedule.tick(at + Picoseconds(1));
+        let queues = self.rules.queues_of(&self.ports.routers[router as usize]);
+        let mut view = self.borrow(common, router);
+        for queue in 0..queues {
+            view.choose_again(queue, from);
+        }
+        common.schedule.active.lower(router, self.due(router));
+    }
+
+    fn leave_ring(&mut self, router: u32, output: u32) {
+        let number = self.ports.routers[router as usize].first_output + output;
+        self.ports.output_ports[number as usize].in_ring = false;
+    }
+
+    fn end_ring(&mut self, router: u32, input: u32) {
+        let number = self.ports.routers[router as usize].first_input + input;
+        self.ports.input_ports[number as usize].ring_output = NO_OUTPUT;
+    }
+
     fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
         let packets = &mut common.packets;
         let router = &self.ports.routers[router as usize];
         let first = self.rules.first_queue(router);
-        let count = (usize::from(router.inputs) << self.rules.shift) * self.rules.outputs as usize;
-        for queue in first..first + count {
+        for queue in first..first + self.rules.queues_of(router) {
             for slot in self.packets_of(packets, queue) {
                 packets.origins[slot as usize].lose();
             }

@@ -76,6 +76,18 @@ impl FlitRouterView<'_, '_> {
         0
     }
 
+    /// Lets a packet that asks with a choice of outputs choose again from a time on.
+    pub(super) fn choose_again(&mut self, queue: usize, from: Tick) {
+        let FlitQueue { vc_state, options, again, .. } = *self.queue(queue);
+        if vc_state == VcState::VcAlloc && options != 0 {
+            self.withdraw(queue);
+            let again = again.max(from);
+            self.queue(queue).again = again;
+            self.route_head(queue);
+            self.set_due(queue, again);
+        }
+    }
+
     /// Lets a packet that chooses at routers ask, now or from the time on at which it is routed.
     #[inline(never)]
     fn route_then_ask(&mut self, queue: usize, now: Tick) -> u16 {

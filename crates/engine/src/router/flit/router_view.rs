@@ -80,6 +80,11 @@ impl FlitRouters {
 }
 
 impl FlitRules {
+    /// The number of a router's queues.
+    pub(super) fn queues_of(&self, router: &RouterLayout) -> usize {
+        (usize::from(router.inputs) << self.shift) * self.outputs as usize
+    }
+
     /// The place of a router's first queue.
     #[inline(always)]
     pub(super) fn first_queue(&self, router: &RouterLayout) -> usize {

@@ -7,6 +7,7 @@ use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::{FlitOutput, FlitState};
 use crate::arbitration::{SentFlit, count_flit, counts_flits, pass_turn};
+use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::network::port;
@@ -179,7 +180,8 @@ impl FlitRouterView<'_, '_> {
             let time = self.time(arrives);
             let mut terminal = NONE;
             if self.output_port(output).dead {
-                self.common.packets.origins[slot as usize].lose();
+                let Common { routing, context, packets, .. } = &mut *self.common;
+                routing.swallow(context, packets, (self.name, slot));
             } else {
                 terminal = self.terminal(output);
             }

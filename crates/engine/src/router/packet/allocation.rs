@@ -18,7 +18,7 @@ use crate::next_hop::answer::{Head, NextHop, OutVc};
 use crate::next_hop::{self, Routing};
 use crate::packet::{Delivery, Packet};
 use crate::router::packet::cell::{
-    Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape,
+    Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape, WILL_FAIL,
 };
 use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::router::packet::choices::{Choice, TORUS_PORTS};
@@ -205,7 +205,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
     #[inline(always)]
-    fn request_next_hop(&mut self, buffer: u32) {
+    pub(crate) fn request_next_hop(&mut self, buffer: u32) {
         let place = S::buffer(buffer as usize);
         let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
         let head = self.head(buffer, slot);
@@ -585,7 +585,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
                     routes.refill(self.packets, slot);
                 }
             } else {
-                self.go_on(output, slot, arrives);
+                self.go_on(slot);
             }
             self.hand_on(output, out_vc, (slot, ready));
         } else if F::RESENDS && self.has(output, REPEATS) {
@@ -595,7 +595,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             }
         } else {
             let vc = if COPY { out_vc } else { self.place(buffer).1 };
-            self.leave(output, slot, vc, arrives);
+            if self.has(output, DEAD | WILL_FAIL) {
+                self.meet_failure(output, slot, (vc, out_vc), arrives);
+            } else {
+                self.leave(output, slot, vc, arrives);
+            }
         }
         released
     }
@@ -650,30 +654,45 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
-    /// Takes a packet out of the network: it goes to its sink, or is swallowed.
+    /// Takes a packet out of the network: it goes to its sink.
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
-        let mut terminal = self.cell.far[S::port(output)];
-        if self.has(output, DEAD) {
-            self.origin(slot).lose();
-            terminal = NONE;
-        }
+        let terminal = self.cell.far[S::port(output)];
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
     }
 
+    /// Takes a packet out of the network that is sent to an output that has failed, or hands it on
+    /// by one that will fail.
+    #[cold]
+    #[inline(never)]
+    fn meet_failure(&mut self, output: usize, slot: u32, (vc, out_vc): (u8, u8), arrives: Tick) {
+        if self.has(output, DEAD) {
+            self.routing.swallow(self.context, self.packets, (self.name, slot));
+            let time = self.time(arrives);
+            let swallowed = Delivery { time, slot, terminal: NONE, vc };
+            return self.to_hosts.deliveries.push(swallowed);
+        }
+        let Packet { flits, ready, .. } = *self.packet(slot);
+        let room = self.cell.room[S::port(output)] + u32::from(out_vc);
+        self.credits.room[room as usize] -= flits;
+        if self.is_on_torus() && out_vc == self.context.channels.adaptive {
+            self.look_at_room(output);
+        }
+        self.routing.go_on(self.packets, slot, self.name);
+        if self.is_cut(output, arrives) {
+            self.origin(slot).lose();
+        }
+        self.hand_on(output, out_vc, (slot, ready));
+    }
+
     /// Sends a packet to the next router.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, output: usize, slot: u32, arrives: Tick) {
+    pub(crate) fn go_on(&mut self, slot: u32) {
         match self.routing {
             Routing::Source(routes) => routes.go_on(self.packets, slot),
             Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
-            routing => {
-                routing.go_on(self.packets, slot, self.name);
-                if self.interruption.is_some() && self.is_cut(output, arrives) {
-                    self.origin(slot).lose();
-                }
-            }
+            routing => routing.go_on(self.packets, slot, self.name),
         }
     }
 

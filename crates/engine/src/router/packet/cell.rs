@@ -207,6 +207,8 @@ pub(crate) const HANDS_ON: u8 = 1 << 2;
 pub(crate) const REPEATS: u8 = 1 << 3;
 /// It leads nowhere: a vacant port, or one that has failed.
 pub(crate) const DEAD: u8 = 1 << 4;
+/// In place of [`HANDS_ON`]: it will fail, so a packet that is granted it may be cut.
+pub(crate) const WILL_FAIL: u8 = 1 << 5;
 
 /// The state of a router.
 #[derive(Debug, Serialize, Deserialize)]
@@ -322,7 +324,7 @@ impl<S: Shape> Cell<S> {
             in_ring: has(IN_RING),
             dead: has(DEAD),
             needs_room: has(NEEDS_ROOM),
-            hands_on: has(HANDS_ON),
+            hands_on: has(HANDS_ON) || has(WILL_FAIL),
             repeats: has(REPEATS),
             room: self.room[output],
             ..Output::VACANT
@@ -351,10 +353,28 @@ impl<S: Shape> Cell<S> {
         Some((fitted!(output, u16), self.out_vc[buffer], self.need[buffer]))
     }
 
+    /// Notes that an output will fail.
+    pub(crate) fn will_fail(&mut self, output: usize) {
+        let flags = &mut self.flags[output];
+        if *flags & HANDS_ON != 0 {
+            *flags = *flags & !HANDS_ON | WILL_FAIL;
+        }
+    }
+
     /// Makes an output swallow what is sent to it.
     pub(crate) fn fail(&mut self, output: usize) {
         let flags = &mut self.flags[output];
-        *flags = *flags & !(NEEDS_ROOM | HANDS_ON | REPEATS) | DEAD;
+        *flags = *flags & !(NEEDS_ROOM | HANDS_ON | WILL_FAIL | REPEATS) | DEAD;
+    }
+
+    /// Notes that an output's channel belongs to no ring any more.
+    pub(crate) fn leave_ring(&mut self, output: usize) {
+        self.flags[output] &= !IN_RING;
+    }
+
+    /// Notes the same of the channel that ends at an input port.
+    pub(crate) fn end_ring(&mut self, input: usize) {
+        self.ring_output[input] = NO_OUTPUT;
     }
 
     /// Bytes of a cell.

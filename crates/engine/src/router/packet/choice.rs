@@ -197,6 +197,19 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         self.choosing()[buffer as usize / 64] &= !(1 << (buffer % 64));
     }
 
+    /// Lets the heads that have a choice choose again from a time on.
+    pub(crate) fn choose_again(&mut self, from: Tick) {
+        for word in 0..self.size().words {
+            for bit in bits(self.choosing()[word]) {
+                let buffer = fitted!(word * 64 + bit, u32);
+                self.withdraw(usize::MAX, buffer, from);
+                let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
+                *ask = (*ask).max(from);
+                self.request_next_hop(buffer);
+            }
+        }
+    }
+
     /// Notes that the adaptive channel of an output is granted.
     #[inline(always)]
     pub(crate) fn note_adaptive_grant(&mut self, output: usize, now: Tick) {

@@ -49,14 +49,17 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
 
-/// Visits a router with these features, whose cells have one of these sizes.
-macro_rules! run {
-    (($Features:ty, $routers:expr, $common:expr, $number:expr, $until:expr), $($Size:ident)+) => {{
+/// Visits a router with these features, whose cells have one of these sizes, and calls a method.
+macro_rules! visit {
+    (
+        ($Features:ty, $routers:expr, $common:expr, $number:expr),
+        $method:ident($time:expr), $($Size:ident)+
+    ) => {{
         let Self { cells, shared, .. } = $routers;
         match cells {
             $(Cells::$Size(cells) => {
                 let cell = &mut cells[$number as usize];
-                Visit::<_, $Features>::new(cell, shared, $common, $number).run($until)
+                Visit::<_, $Features>::new(cell, shared, $common, $number).$method($time)
             })+
             #[allow(unreachable_patterns, reason = "some features have all sizes")]
             _ => unreachable!("no cells of this size are made for these features"),
@@ -191,6 +194,16 @@ impl Routers for PacketRouters {
                 cell.set_input(input, ports.input_of(router, input));
             }
         });
+        if let Some(interruption) = common.interruption {
+            for (name, number) in (context.cut.first_router(common.schedule.part)..).zip(0..routers)
+            {
+                for (output, channel) in context.fabric.outputs(name).enumerate() {
+                    if interruption.failed_channels[channel as usize] {
+                        with_cells!(&mut cells, cells => cells[number].will_fail(output));
+                    }
+                }
+            }
+        }
         // The cells have all that was in them.
         (ports.output_ports, ports.input_ports) = (Vec::new(), Vec::new());
         let shared = SharedState {
@@ -413,6 +426,36 @@ impl Fail for PacketRouters {
         self.lower(common, router, output, next);
     }
 
+    fn choose_again(&mut self, common: &mut Common<'_>, router: u32, at: Picoseconds) {
+        let from = common.schedule.tick(at + Picoseconds(1));
+        match self.features {
+            FeatureSet::Plain => {}
+            FeatureSet::Choosing { relates: false } => visit!(
+                (Choosing<Portable, false>, self, common, router), choose_again(from),
+                EightTwo EightFour SixteenTwo SixteenFour Any
+            ),
+            FeatureSet::Choosing { relates: true } => visit!(
+                (Choosing<Portable, true>, self, common, router), choose_again(from),
+                EightFour SixteenFour ThirtyTwoFour SixtyFourFour Any
+            ),
+            FeatureSet::Every { relates: false } => {
+                visit!((Every<false>, self, common, router), choose_again(from), Any);
+            }
+            FeatureSet::Every { relates: true } => {
+                visit!((Every<true>, self, common, router), choose_again(from), Any);
+            }
+        }
+        common.schedule.active.lower(router, from);
+    }
+
+    fn leave_ring(&mut self, router: u32, output: u32) {
+        with_cells!(&mut self.cells, cells => cells[router as usize].leave_ring(output as usize));
+    }
+
+    fn end_ring(&mut self, router: u32, input: u32) {
+        with_cells!(&mut self.cells, cells => cells[router as usize].end_ring(input as usize));
+    }
+
     fn fail_router(&mut self, common: &mut Common<'_>, router: u32) {
         let inputs = u32::from(self.shared.ports.routers[router as usize].inputs);
         for buffer in 0..inputs << self.shared.size.shift {
@@ -440,16 +483,16 @@ impl PacketRouters {
     #[inline(always)]
     fn run_with<V: Vector>(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         match self.features {
-            FeatureSet::Plain => run!(
-                (Plain<V>, self, common, number, until),
+            FeatureSet::Plain => visit!(
+                (Plain<V>, self, common, number), run(until),
                 Eight EightTwo EightFour Sixteen SixteenTwo SixteenFour ThirtyTwoFour SixtyFourFour Any
             ),
-            FeatureSet::Choosing { relates: false } => run!(
-                (Choosing<V, false>, self, common, number, until),
+            FeatureSet::Choosing { relates: false } => visit!(
+                (Choosing<V, false>, self, common, number), run(until),
                 EightTwo EightFour SixteenTwo SixteenFour Any
             ),
-            FeatureSet::Choosing { relates: true } => run!(
-                (Choosing<V, true>, self, common, number, until),
+            FeatureSet::Choosing { relates: true } => visit!(
+                (Choosing<V, true>, self, common, number), run(until),
                 EightFour SixteenFour ThirtyTwoFour SixtyFourFour Any
             ),
             FeatureSet::Every { relates } => self.run_every(relates, common, number, until),
@@ -466,9 +509,9 @@ impl PacketRouters {
         until: Tick,
     ) -> Tick {
         if relates {
-            run!((Every<true>, self, common, number, until), Any)
+            visit!((Every<true>, self, common, number), run(until), Any)
         } else {
-            run!((Every<false>, self, common, number, until), Any)
+            visit!((Every<false>, self, common, number), run(until), Any)
         }
     }
 

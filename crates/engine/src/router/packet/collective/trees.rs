@@ -10,7 +10,7 @@ use flitlab_model::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
 use flitlab_workload::traffic::{CollectiveKind, Collectives};
 
 /// The routers' tables for collective operations.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Trees {
     pub kind: CollectiveKind,
     /// The class of their messages.
@@ -38,7 +38,7 @@ pub(crate) struct Trees {
 }
 
 /// One tree.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tree {
     /// The terminal at its root, and that terminal's router.
     pub root: u32,

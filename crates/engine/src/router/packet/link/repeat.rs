@@ -139,12 +139,13 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         let Packet { ready, tail: arrives, source, sequence, flits, .. } = *self.packet(slot);
         self.credits.room[room as usize] -= flits;
         let cut = self.is_cut(output, arrives);
-        self.go_on(output, slot, arrives);
+        self.go_on(slot);
         let bad = self.origin(slot).is_bad();
         self.link(output).line_free = released;
         self.links.granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, flits, (now, released));
         if cut {
+            self.origin(slot).lose();
             return self.enter(output, vc, slot);
         }
         let transmission = Transmission { start: now, ready, arrives, damaged, again: false };
@@ -194,11 +195,14 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         let Some(ReplayEntry { slot, vc, .. }) = self.link(output).remove(place) else { return };
         let Transmission { ready, arrives, .. } = transmission;
         if slot != NONE {
-            self.origin(slot).lose();
             if self.has(output, DEAD) {
+                let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
+                let to = self.context.fabric.target(channel).expect("it was a link");
+                self.routing.swallow(self.context, self.packets, (to, slot));
                 let time = self.time(arrives);
                 self.to_hosts.deliveries.push(Delivery { time, slot, terminal: NONE, vc });
             } else {
+                self.origin(slot).lose();
                 let packet = self.packet(slot);
                 (packet.ready, packet.tail) = (ready, arrives);
                 self.enter(output, vc, slot);

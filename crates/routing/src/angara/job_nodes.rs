@@ -104,6 +104,8 @@ pub fn job_nodes(
     scored.extend(drawn.iter().filter_map(|it| Some((job.score(it, parameters)?, it.clone()))));
     scored.sort();
     let improved = scored.first().map(|best| job.swapped(best.clone(), parameters, &mut random));
+    // Sets of one shape are equally good, wherever they are.
+    scored.dedup_by_key(|it| it.0);
     scored.truncate(LAST);
     let (linear, random) = (rate(&linear)?, drawn.map(|it| rate(&it)).transpose()?.flatten());
     let mut last = vec![linear.clone(), random.clone()];
@@ -296,6 +298,20 @@ mod tests {
         let found = of(&[4, 4, 4], &[], &[], 8).unwrap();
         assert_eq!((found.best.maximum_load, found.best.hops_maximum), (4.0, 3));
         assert!((found.best.hops_mean - 12.0 / 7.0).abs() < 1e-12, "{found:?}");
+    }
+
+    /// Packets go all positive directions before the negative ones, which fills the edges of a cube
+    /// of lines with up to 196 routes, though its routes are shorter than those of a plane of rings.
+    #[test]
+    fn a_plane_of_rings_is_better_than_a_cube_of_lines() {
+        let found = of(&[8, 8, 8], &[], &[], 64).unwrap();
+        assert_eq!((found.best.maximum_load, found.best.hops_maximum), (64.0, 8));
+        let (torus, faults) = (Torus::new(&[8, 8, 8], &[]).unwrap(), Faults::default());
+        let job = Job { torus: &torus, faults: &faults, free: &[], count: 64, swaps: 0, seed: 1 };
+        let cube = torus.part(0, &[4, 4, 4]).unwrap();
+        let rated = job.rated(&cube, &Algorithm::BALANCED, &Parameters::default()).unwrap();
+        let rated = rated.unwrap();
+        assert!(rated.maximum_load == 196.0 && rated.hops_mean < found.best.hops_mean, "{rated:?}");
     }
 
     /// All sets of so many free nodes of small tori, by the same algorithm.

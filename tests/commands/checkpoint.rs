@@ -45,7 +45,7 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 22] = [
+const CASES: [(&str, &str, usize); 25] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -59,6 +59,9 @@ const CASES: [(&str, &str, usize); 22] = [
     ("paths in turn", PATHS, 1),
     ("interruption", "interruption", 1),
     ("interruption, flit by flit", "interruption, flit by flit", 2),
+    ("interruption of a route table", ANGARA, 2),
+    ("interruption of an adaptive routing", ADAPTIVE, 2),
+    ("interruption of a relation", RELATION_FAILS, 1),
     ("links that err", "link.errors={ bit_error_rate = 3e-5 }", 2),
     ("links that err and store", STORES, 1),
     ("exchange", EXCHANGE, 1),
@@ -73,6 +76,14 @@ const CASES: [(&str, &str, usize); 22] = [
     ),
     ("application whose processors answer", "application.rendezvous=processor", 2),
 ];
+
+/// Failures with other routings; a run is stopped before, between and after.
+const ANGARA: &str = "routing.angara={ algorithm = \"sssp\" }\ninterruption.time=20 us\n\
+                      interruption.new_tables_after=7 us\ninterruption.random_failures={ cables = 1 }";
+const ADAPTIVE: &str = "routing.adaptive={}\ninterruption.time=20 us\n\
+                        interruption.new_tables_after=7 us\ninterruption.random_failures={ switches = 1 }";
+const RELATION_FAILS: &str = "routing.relation.lanes=4\ninterruption.time=20 us\n\
+     interruption.new_tables_after=7 us\ninterruption.random_failures={ cables = 1 }";
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {

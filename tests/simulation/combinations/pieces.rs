@@ -292,7 +292,7 @@ fn fabrics(all: &mut Vec<Piece>) {
     ];
     for interruption in interruptions {
         let piece = Piece::new("interruption", interruption);
-        all.push(piece.among(&["traffic"]).among(&["agnostic"]));
+        all.push(piece.among(&["traffic"]));
     }
 }
 

@@ -28,7 +28,8 @@ impl FigureKind {
 }
 
 /// Returns the chart of the windows of a point: load, mean latency, flits under way, and
-/// utilisation of channels, one above another. A dashed line marks the end of the warm-up.
+/// utilisation of channels, one above another. Dashed lines mark the end of the warm-up, and a
+/// failure during operation and when the sources went on.
 fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     let windows = &point.windows;
     let end =
@@ -84,10 +85,27 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
 
     let warm = windows.iter().filter(|row| row.phase == WindowPhase::WarmUp);
     let mut panels = vec![load, latency, backlog, channels];
-    if let Some(end) = warm.map(at_end).reduce(f64::max) {
+    let mut mark = |at: f64, colour| {
         for panel in &mut panels {
-            let ends = [(end, 0.0), (end, f64::INFINITY)];
-            panel.rules.push(Rule { ends, colour: BLACK, dashed: true });
+            let ends = [(at, 0.0), (at, f64::INFINITY)];
+            panel.rules.push(Rule { ends, colour, dashed: true });
+        }
+    };
+    if let Some(end) = warm.map(at_end).reduce(f64::max) {
+        mark(end, BLACK);
+    }
+    if let Some(interruption) = point.measured.interruption
+        && let Some(warm_up) = point.measured.warm_up
+    {
+        // The warm-up is half of the time before the failure.
+        let (failure, resumed) = (warm_up * 2, warm_up * 2 + interruption);
+        let marks = [
+            (failure, of_series(2).colour, "failure"),
+            (resumed, of_series(4).colour, "sources go on"),
+        ];
+        for (time, colour, name) in marks {
+            mark(across(time.0 as f64 / 1000.0), colour);
+            legend.key(LegendSample::Dashed(colour), name);
         }
     }
     panels.retain(|panel| panel.curves.iter().any(|curve| !curve.runs[0].is_empty()));

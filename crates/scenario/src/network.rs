@@ -3,6 +3,7 @@
 //! This is all that a routing table depends on. The points of a sweep that have the same network
 //! share it, and so its routes.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -26,11 +27,20 @@ pub struct Network {
     pub fabric: Fabric,
     /// Matters to algorithms that draw at random.
     pub seed: u64,
-    /// The routes, and how long it took to make them.
-    routes: OnceLock<(Result<Routes, RoutingError>, Duration)>,
+    routes: OnceLock<Result<Routes, RoutingError>>,
+    making: OnceLock<Making>,
     proof: OnceLock<Option<ForwardingProof>>,
     /// The remaining networks after failures during operation, as far as they were asked for.
     left: Mutex<Vec<(Failures, Arc<Self>)>>,
+}
+
+/// A time on the clock. It is not printed, since what is printed alike counts as equal.
+struct Making(Duration);
+
+impl fmt::Debug for Making {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("on the clock")
+    }
 }
 
 impl PartialEq for Network {
@@ -59,8 +69,9 @@ impl Network {
         routing: RoutingSpec,
         seed: u64,
     ) -> Self {
-        let (routes, proof, left) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Self { topology, routing, fabric, seed, routes, proof, left }
+        let (routes, making) = (OnceLock::new(), OnceLock::new());
+        let (proof, left) = (OnceLock::new(), Mutex::default());
+        Self { topology, routing, fabric, seed, routes, making, proof, left }
     }
 
     /// The algorithm that makes the forwarding table where the routing is another, and none is
@@ -85,19 +96,18 @@ impl Network {
     /// # Errors
     /// If a pair of live nodes has no route.
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
-        self.made().0.as_ref()
-    }
-
-    /// How long it took on this machine to make the routes, on the clock; makes them if nobody has.
-    pub fn making(&self) -> Duration {
-        self.made().1
-    }
-
-    fn made(&self) -> &(Result<Routes, RoutingError>, Duration) {
-        self.routes.get_or_init(|| {
+        let make = || {
             let begun = Instant::now();
-            (self.routing.routes(&self.fabric, self.seed), begun.elapsed())
-        })
+            let made = self.routing.routes(&self.fabric, self.seed);
+            self.making.get_or_init(|| Making(begun.elapsed()));
+            made
+        };
+        self.routes.get_or_init(make).as_ref()
+    }
+
+    /// How long it took on this machine to make the routes, on the clock; `None` if nobody has.
+    pub fn making(&self) -> Option<Duration> {
+        self.making.get().map(|making| making.0)
     }
 
     /// Returns the network after failures during operation: the fabric without what fails, and

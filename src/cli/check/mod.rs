@@ -336,7 +336,7 @@ fn interruption(scenario: &Scenario) -> Option<String> {
         counted(cables, "cable"),
         counted(lost, "node"),
         time_text(spec.new_tables_after),
-        left.making().as_secs_f64() * 1e3
+        left.making()?.as_secs_f64() * 1e3
     ))
 }
 

@@ -719,7 +719,7 @@ mod tests {
         };
         let text = gains(&TABLE_2.iter().flat_map(of).collect::<Vec<_>>());
         assert!(text.contains("OFR over ABR, k = 16, published: +14% to +114%"), "{text}");
-        assert!(text.contains("OFR over POR, k = 16, published: -12% to +36%"), "{text}");
+        assert!(text.contains("OFR over POR, k = 16, published: -13% to +36%"), "{text}");
         assert_eq!(gains(&[]), "");
     }
 

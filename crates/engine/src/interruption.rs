@@ -34,8 +34,9 @@ pub struct Interruption {
     pub(super) broken_rings: Vec<bool>,
     /// The routes from the failure on, if they are others.
     meanwhile: Option<Routes>,
-    /// What is left of the fabric, and the new routes through it.
+    /// The fabric without what fails.
     left: Fabric,
+    /// The new routes, made for `left`.
     pub(super) later: Routes,
 }
 

@@ -29,9 +29,6 @@ pub(super) struct Choose {
     /// [default: all nodes of the scenario]
     #[arg(long, value_name = "FILE", requires = "choose")]
     free: Option<PathBuf>,
-    /// Swaps of a node that are tried on the best set
-    #[arg(long, value_name = "N", default_value_t = 100, requires = "choose")]
-    swaps: u32,
 }
 
 impl Choose {
@@ -95,14 +92,13 @@ pub(super) fn show(route: &Route, network: &Network, maker: &Maker<'_>) -> Resul
             free.len()
         )));
     }
-    let (count, swaps, seed) = (count as usize, route.choose.swaps, network.seed);
-    let job = Job { torus, faults, free: &free, count, swaps, seed };
+    let job = Job { torus, faults, free: &free, count: count as usize, seed: network.seed };
     let found = job_nodes(&job, algorithm, parameters)
         .map_err(|error| Failure::input(error.to_string()))?
         .ok_or_else(|| {
             Failure::Check(format!(
                 "error: no {count} of the free nodes were found that have routes among themselves\n\
-                 help: more --swaps do not help; free other nodes, or ask for fewer"
+                 help: free other nodes, or ask for fewer"
             ))
         })?;
     let rated = |it: &RatedNodes| Rated {

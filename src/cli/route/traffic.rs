@@ -65,7 +65,7 @@ pub(super) struct TrafficReport {
     /// The shares of all traffic on the fullest channel, from 0 to 1.
     pub general_table_share: f64,
     pub this_table_share: f64,
-    /// No table has less.
+    /// No table with one shortest legal route a pair has less.
     pub least_share: Option<f64>,
 }
 
@@ -82,9 +82,11 @@ impl TrafficReport {
         let percent = |share: f64| format!("{:.3}%", share * 100.0);
         let least = match self.least_share {
             Some(least) if self.this_table_share <= least * (1.0 + 1e-9) => {
-                "; none has less".into()
+                "; none with one shortest route a pair has less".into()
             }
-            Some(least) => format!("; none has less than {}", percent(least)),
+            Some(least) => {
+                format!("; none with one shortest route a pair has less than {}", percent(least))
+            }
             None => String::new(),
         };
         let (general, this) = (self.general_table_share, self.this_table_share);

@@ -11,6 +11,8 @@
 //! so it is asked whether there is one: whether the longest of the three lifetimes at their
 //! published loads is below the shortest at the next loads of the grid.
 
+mod show;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, all, json};
@@ -19,7 +21,6 @@ use crate::output_queued::{
 };
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::Torus;
-use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::adaptive::Tie;
 use flitlab_workload::traffic::PatternSpec;
@@ -74,16 +75,6 @@ const TABLE_2: [(&str, [[f64; 2]; 3]); 5] = [
     ("3d-transposition", [[0.25, 0.20], [0.45, 0.40], [0.45, 0.35]]),
     ("uniform", [[0.55, 0.70], [0.70, 0.80], [0.70, 0.80]]),
     ("bit-reverse", [[0.35, 0.40], [0.60, 0.50], [0.50, 0.60]]),
-];
-
-/// Table 3, 16x16x16: pattern, then of OFR by outflanking nodes, by wraparound nodes and in all, and
-/// of POR.
-const TABLE_3: [(&str, [f64; 4]); 5] = [
-    ("butterfly", [0.31, 0.10, 0.41, 0.35]),
-    ("transposition", [0.04, 0.10, 0.14, 0.10]),
-    ("3d-transposition", [0.32, 0.20, 0.52, 0.53]),
-    ("uniform", [0.06, 0.12, 0.18, 0.13]),
-    ("bit-reverse", [0.09, 0.12, 0.21, 0.24]),
 ];
 
 /// The author's curves on 8x8x8 (transposition: 8x8x16), in seconds.
@@ -216,7 +207,7 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
         (std::cmp::Reverse(torus(cases[place]).nodes()), cases[place].pattern == 0)
     });
     let work = |&place: &usize| (place, explore(cases[place], extent, curve, limits));
-    let note = |found: &(usize, CaseResult)| throughput_line(&found.1.throughput);
+    let note = |found: &(usize, CaseResult)| show::throughput_line(&found.1.throughput);
     let mut found = all(&order, extent, work, note, progress);
     found.sort_by_key(|found| found.0);
     let found: Vec<CaseResult> = found.into_iter().map(|found| found.1).collect();
@@ -229,18 +220,21 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
     }
     Reproduction {
         text: match result {
-            Outflank::Table2 => {
-                [table_2(&throughputs), table_of_limits(&limits), gains(&throughputs)].join("\n")
-            }
-            Outflank::Table3 => table_3(&found),
-            Outflank::Figure4 => lifetimes(&found) + "\n" + &table_2(&throughputs),
-            Outflank::Figure5 => shares(&found),
+            Outflank::Table2 => [
+                show::table_2(&throughputs),
+                show::table_of_limits(&limits),
+                show::gains(&throughputs),
+            ]
+            .join("\n"),
+            Outflank::Table3 => show::table_3(&found),
+            Outflank::Figure4 => show::lifetimes(&found) + "\n" + &show::table_2(&throughputs),
+            Outflank::Figure5 => show::shares(&found),
         },
         tables,
         figures: match result {
             Outflank::Table2 | Outflank::Table3 => Vec::new(),
-            Outflank::Figure4 => lifetime_figures(&found),
-            Outflank::Figure5 => vec![share_figure(&found)],
+            Outflank::Figure4 => show::lifetime_figures(&found),
+            Outflank::Figure5 => vec![show::share_figure(&found)],
         },
         json: serde_json::json!({
             "points": json(&points),
@@ -440,232 +434,6 @@ fn published(case: Case) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn throughput_line(it: &Throughput) -> String {
-    format!(
-        "{:<18}{:<9}{:>4}{:>10.2}{:>11}{:>10}{:>8}\n",
-        it.pattern,
-        it.routing,
-        it.size,
-        it.sustained_load,
-        it.published_sustained_load.map_or("-".into(), |load| format!("{load:.2}")),
-        it.sustained_load_bisected.map_or("-".into(), |load| format!("{load:.3}")),
-        it.steady_load.map_or("-".into(), |load| format!("{load:.2}"))
-    )
-}
-
-fn table_2(throughputs: &[Throughput]) -> String {
-    let mut text = format!(
-        "{:<18}{:<9}{:>4}{:>10}{:>11}{:>10}{:>8}\n",
-        "pattern", "routing", "k", "ours", "published", "bisected", "steady"
-    );
-    let (mut exact, mut near, mut cells) = (0, 0, 0);
-    for it in throughputs {
-        text += &throughput_line(it);
-        if let Some(published) = it.published_sustained_load {
-            let apart = (it.sustained_load - published).abs();
-            cells += 1;
-            exact += u32::from(apart < 0.001);
-            near += u32::from(apart < 0.051);
-        }
-    }
-    text + &format!("of {cells} cells {exact} are as published, {near} within 0.05\n")
-}
-
-fn table_of_limits(limits: &[Limit]) -> String {
-    let mut text = format!(
-        "one limit of the mean lifetime for the three routings, with which the published loads agree\n{:<18}{:>4}{:>12}{:>12}{:>8}\n",
-        "pattern", "k", "from (us)", "below (us)", "cells"
-    );
-    for it in limits {
-        let Limit { pattern, size, from_us, below_us, cells_as_published } = it;
-        text += &format!(
-            "{pattern:<18}{size:>4}{from_us:>12.4}{below_us:>12.4}{cells_as_published:>8}\n"
-        );
-    }
-    let agree: usize = limits.iter().map(|limit| limit.cells_as_published).sum();
-    text + &format!("of {} cells {agree} agree with such limits\n", ROUTINGS.len() * limits.len())
-}
-
-/// The four cells of a pattern's row in Table 3, of points that `of` takes from each of its two
-/// cases, POR and OFR.
-fn shares_of(found: &[CaseResult], pattern: &str, of: fn(&[Point]) -> &[Point]) -> [f64; 4] {
-    let mean = |routing: &str, share: fn(&Point) -> f64| {
-        let case = found
-            .iter()
-            .find(|it| (it.throughput.pattern, it.throughput.routing) == (pattern, routing));
-        let points = case.map_or(&[][..], |case| of(&case.points));
-        points.iter().map(share).sum::<f64>() / points.len() as f64
-    };
-    let outflanked = mean("OFR", |point| point.derouted_share_outflank);
-    let wrapped = mean("OFR", |point| point.derouted_share_wraparound);
-    let orthant = mean("POR", |point| point.derouted_share_orthant);
-    [outflanked, wrapped, outflanked + wrapped, orthant]
-}
-
-fn table_3(found: &[CaseResult]) -> String {
-    type Of = fn(&[Point]) -> &[Point];
-    let ways: [(&str, Of); 2] = [
-        ("mean over load 0.10 and the highest loads sustained", |points| points),
-        ("load 0.10", |points| &points[..1]),
-    ];
-    let size = found[0].throughput.size;
-    let mut text = format!("shares of derouted packets on {}\n", found[0].points[0].torus);
-    let compared = size == 16;
-    if !compared {
-        text += "a sample: Table 3 is of 16x16x16, so its values are not beside these\n";
-    }
-    for (way, of) in ways {
-        text += &format!(
-            "\n{way}{}\n{:<18}{:>14}{:>14}{:>14}{:>14}\n",
-            if compared { ", and published" } else { "" },
-            "pattern",
-            "OFR outflank",
-            "OFR around",
-            "OFR in all",
-            "POR"
-        );
-        let (mut equal, mut cells, mut apart) = (0, 0, 0.0f64);
-        for (pattern, published) in TABLE_3 {
-            text += &format!("{pattern:<18}");
-            for (ours, published) in shares_of(found, pattern, of).into_iter().zip(published) {
-                let cell = match compared {
-                    true => format!("{ours:.3} {published:.2}"),
-                    false => format!("{ours:.3}"),
-                };
-                text += &format!("{cell:>14}");
-                cells += 1;
-                equal += u32::from(format!("{ours:.2}") == format!("{published:.2}"));
-                apart = apart.max((ours - published).abs());
-            }
-            text.push('\n');
-        }
-        if compared {
-            text += &format!(
-                "of {cells} cells {equal} are as published to two digits; none is apart by more than {apart:.3}\n"
-            );
-        }
-    }
-    text
-}
-
-/// By how much OFR sustains more than ABR and POR on the large torus, of published loads and of
-/// ours: what the abstract of \[outflank\] says.
-fn gains(throughputs: &[Throughput]) -> String {
-    let load = |pattern: &str, routing: &str, of: fn(&Throughput) -> Option<f64>| {
-        let it = throughputs
-            .iter()
-            .find(|it| (it.pattern, it.routing, it.size) == (pattern, routing, 16));
-        it.and_then(of)
-    };
-    let mut text = String::new();
-    type Of = fn(&Throughput) -> Option<f64>;
-    let ways: [(&str, Of); 2] =
-        [("ours", |it| Some(it.sustained_load)), ("published", |it| it.published_sustained_load)];
-    for other in ["ABR", "POR"] {
-        for (way, of) in ways {
-            let gain = |(pattern, _): &(&str, _)| {
-                Some(100.0 * (load(pattern, "OFR", of)? / load(pattern, other, of)? - 1.0))
-            };
-            let gains: Vec<f64> = TABLE_2.iter().filter_map(gain).collect();
-            if let (Some(low), Some(high)) =
-                (gains.iter().copied().reduce(f64::min), gains.iter().copied().reduce(f64::max))
-            {
-                text += &format!("OFR over {other}, k = 16, {way}: {low:+.0}% to {high:+.0}%\n");
-            }
-        }
-    }
-    text
-}
-
-fn lifetimes(found: &[CaseResult]) -> String {
-    let mut text = format!(
-        "mean lifetime in us up to the sustained load, and how far it is from the published one\n\
-         {:<18}{:<9}{:>6}{:>12}{:>12}{:>10}\n",
-        "pattern", "routing", "load", "ours", "published", "apart"
-    );
-    let (mut compared, mut near) = (0, 0);
-    for point in found.iter().flat_map(|found| &found.points) {
-        let apart =
-            point.published_mean_lifetime_us.map(|it| 100.0 * (point.mean_lifetime_us / it - 1.0));
-        let shown = |value: Option<f64>| value.map_or("-".into(), |it| format!("{it:.6}"));
-        text += &format!(
-            "{:<18}{:<9}{:>6.2}{:>12.6}{:>12}{:>10}\n",
-            point.pattern,
-            point.routing,
-            point.offered_load,
-            point.mean_lifetime_us,
-            shown(point.published_mean_lifetime_us),
-            apart.map_or("-".into(), |apart| format!("{apart:+.3}%"))
-        );
-        if let Some(apart) = apart {
-            compared += 1;
-            near += u32::from(apart.abs() <= 3.0);
-        }
-    }
-    text + &format!("of {compared} published points {near} are within 3%\n")
-}
-
-fn shares(found: &[CaseResult]) -> String {
-    let mut text = format!(
-        "share of derouted packets, butterfly on {}\n{:<9}{:>6}{:>10}{:>12}{:>10}\n",
-        found[0].points[0].torus, "routing", "load", "outflank", "wraparound", "orthant"
-    );
-    for point in found.iter().flat_map(|found| &found.points) {
-        text += &format!(
-            "{:<9}{:>6.2}{:>9.1}%{:>11.1}%{:>9.1}%\n",
-            point.routing,
-            point.offered_load,
-            100.0 * point.derouted_share_outflank,
-            100.0 * point.derouted_share_wraparound,
-            100.0 * point.derouted_share_orthant
-        );
-    }
-    text
-}
-
-fn lifetime_figures(found: &[CaseResult]) -> Vec<(String, Figure)> {
-    PATTERNS
-        .iter()
-        .map(|(pattern, ..)| {
-            let of = found.iter().filter(|found| found.throughput.pattern == *pattern);
-            let curve = |found: &CaseResult| Series {
-                label: found.throughput.routing.into(),
-                style: Style::Curve,
-                points: found
-                    .points
-                    .iter()
-                    .map(|point| (point.offered_load, point.mean_lifetime_us))
-                    .collect(),
-            };
-            let series: Vec<Series> = of.map(curve).collect();
-            let y = ("Mean packet lifetime (\u{b5}s)", Scale::Linear);
-            let x = ("Offered load (fraction of capacity)", Scale::Linear);
-            ((*pattern).to_owned(), xy_figure(pattern, x, y, &series))
-        })
-        .collect()
-}
-
-fn share_figure(found: &[CaseResult]) -> (String, Figure) {
-    let mut series = Vec::new();
-    type Share = fn(&Point) -> f64;
-    let shares: [(&str, &str, Share); 3] = [
-        ("OFR", "OFR, outflank", |point| point.derouted_share_outflank),
-        ("OFR", "OFR, wraparound", |point| point.derouted_share_wraparound),
-        ("POR", "POR", |point| point.derouted_share_orthant),
-    ];
-    for (routing, label, share) in shares {
-        for found in found.iter().filter(|found| found.throughput.routing == routing) {
-            let points =
-                found.points.iter().map(|point| (point.offered_load, 100.0 * share(point)));
-            let style = Style::Curve;
-            series.push(Series { label: label.into(), style, points: points.collect() });
-        }
-    }
-    let x = ("Offered load (fraction of capacity)", Scale::Linear);
-    let y = ("Derouted packets (%)", Scale::Linear);
-    ("derouted".into(), xy_figure("butterfly", x, y, &series))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -698,29 +466,6 @@ mod tests {
         assert!((sustained_load..0.7).contains(&steady), "{steady}");
         let sparse = explore(case, SAMPLE, false, false).throughput;
         assert_eq!(Throughput { steady_load: None, ..found.throughput }, sparse);
-    }
-
-    #[test]
-    fn the_published_gains_are_those_of_the_abstract() {
-        let of = |(pattern, loads): &(&'static str, [[f64; 2]; 3])| {
-            ROUTINGS
-                .iter()
-                .zip(*loads)
-                .map(|((routing, _), loads)| Throughput {
-                    pattern,
-                    routing,
-                    size: 16,
-                    sustained_load: loads[1],
-                    published_sustained_load: Some(loads[1]),
-                    sustained_load_bisected: None,
-                    steady_load: None,
-                })
-                .collect::<Vec<_>>()
-        };
-        let text = gains(&TABLE_2.iter().flat_map(of).collect::<Vec<_>>());
-        assert!(text.contains("OFR over ABR, k = 16, published: +14% to +114%"), "{text}");
-        assert!(text.contains("OFR over POR, k = 16, published: -13% to +36%"), "{text}");
-        assert_eq!(gains(&[]), "");
     }
 
     #[test]

@@ -24,6 +24,9 @@ const OF_A_SHAPE: usize = 4;
 const RATED: usize = 64;
 const LAST: usize = 4;
 
+/// Swaps that are tried on the best set.
+const SWAPS: u32 = 100;
+
 /// Random sets that are drawn until one can be routed.
 const DRAWS: u32 = 100;
 
@@ -69,8 +72,6 @@ pub struct Job<'j> {
     pub free: &'j [u32],
     /// How many nodes the job takes, at least 2.
     pub count: usize,
-    /// Swaps that are tried.
-    pub swaps: u32,
     /// Of swaps and of the random set.
     pub seed: u64,
 }
@@ -239,7 +240,7 @@ impl Job<'_> {
         parameters: &Parameters,
         random: &mut ChaCha8Rng,
     ) -> (Score, Vec<u32>) {
-        for _ in 0..self.swaps {
+        for _ in 0..SWAPS {
             let is_beside = |&&node: &&u32| {
                 let neighbor = |direction| self.torus.neighbor(node, direction);
                 let mut neighbors = (0..self.torus.directions()).filter_map(neighbor);
@@ -276,7 +277,7 @@ mod tests {
         let torus = Torus::new(sizes, open).unwrap();
         let free: Vec<u32> = (0..torus.nodes()).filter(|node| !busy.contains(node)).collect();
         let faults = Faults::default();
-        let job = Job { torus: &torus, faults: &faults, free: &free, count, swaps: 50, seed: 1 };
+        let job = Job { torus: &torus, faults: &faults, free: &free, count, seed: 1 };
         let found = job_nodes(&job, &Algorithm::BALANCED, &Parameters::default()).unwrap();
         for it in
             found.iter().flat_map(|it| [Some(&it.best), it.linear.as_ref(), it.random.as_ref()])
@@ -307,7 +308,7 @@ mod tests {
         let found = of(&[8, 8, 8], &[], &[], 64).unwrap();
         assert_eq!((found.best.maximum_load, found.best.hops_maximum), (64.0, 8));
         let (torus, faults) = (Torus::new(&[8, 8, 8], &[]).unwrap(), Faults::default());
-        let job = Job { torus: &torus, faults: &faults, free: &[], count: 64, swaps: 0, seed: 1 };
+        let job = Job { torus: &torus, faults: &faults, free: &[], count: 64, seed: 1 };
         let cube = torus.part(0, &[4, 4, 4]).unwrap();
         let rated = job.rated(&cube, &Algorithm::BALANCED, &Parameters::default()).unwrap();
         let rated = rated.unwrap();
@@ -326,7 +327,7 @@ mod tests {
             let torus = Torus::new(sizes, open).unwrap();
             let free: Vec<u32> = (0..torus.nodes()).filter(|node| !busy.contains(node)).collect();
             let faults = Faults::default();
-            let job = Job { torus: &torus, faults: &faults, free: &free, count, swaps: 0, seed: 1 };
+            let job = Job { torus: &torus, faults: &faults, free: &free, count, seed: 1 };
             let sets = (0_u32..1 << free.len()).filter(|set| set.count_ones() as usize == count);
             let rated = sets.filter_map(|set| {
                 let nodes: Vec<u32> =

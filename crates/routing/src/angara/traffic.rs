@@ -6,7 +6,7 @@
 //! it, otherwise rounded to 1/2^24 of all traffic. Pairs that send nothing keep the route of the
 //! general table, which counts all pairs alike.
 
-use super::{Algorithm, Choices, Generated, NoTable, Parameters};
+use super::{Algorithm, Choices, Generated, LowerBound, NoTable, Parameters};
 use crate::RouteTable;
 use flitlab_base::narrow::rounded;
 
@@ -23,7 +23,8 @@ pub struct ForTraffic {
     /// The share of all traffic on the fullest channel under the table for it; never more than
     /// `general_load`.
     pub load: f64,
-    /// No table of the generators' routes has a smaller share than this; `None` without a bound.
+    /// No table with one shortest legal route a pair has a smaller share than this, from 0 to 1;
+    /// `None` without a bound. Where weights are rounded, the bound allows for it.
     pub least_load: Option<f64>,
 }
 
@@ -46,9 +47,9 @@ pub fn for_traffic(
     }
     let amount =
         |source: u32, destination: u32| amounts[source as usize * routers + destination as usize];
-    weigh(choices, |_, _| 1.0);
+    let _ = weigh(choices, |_, _| 1.0);
     let general = (algorithm.table)(choices, parameters, seed)?;
-    weigh(choices, amount);
+    let Weighing { unit, error } = weigh(choices, amount);
     let mut made = (algorithm.table)(choices, parameters, seed)?;
     for pair in choices.pairs.iter().filter(|pair| pair.weight == 0) {
         if let Some(header) = general.table.header(pair.source, pair.destination) {
@@ -58,10 +59,10 @@ pub fn for_traffic(
     let all: f64 = choices.pairs.iter().map(|pair| amount(pair.source, pair.destination)).sum();
     let fullest = |table: &RouteTable| fullest(choices, table, amount) / all.max(f64::MIN_POSITIVE);
     let (general_load, load) = (fullest(&general.table), fullest(&made.table));
-    let weights: f64 = choices.pairs.iter().map(|pair| f64::from(pair.weight)).sum();
-    let bound = made.bound.as_ref().map(|it| f64::from(it.rounded()) / weights.max(1.0));
-    // Rounding of weights can make either a little better than the other.
-    let least_load = bound.map(|it| it.min(load).min(general_load));
+    // A channel carries at most the error of all pairs less than its weights say.
+    let least = |bound: &LowerBound| (f64::from(bound.rounded()) * unit - error) / all;
+    let least_load = made.bound.as_ref().map(|bound| least(bound).max(0.0));
+    // Rounding of weights can make the general table a little better.
     if load > general_load {
         let made = Generated { bound: made.bound, ..general };
         return Ok(ForTraffic { made, general_load, load: general_load, least_load });
@@ -69,8 +70,16 @@ pub fn for_traffic(
     Ok(ForTraffic { made, general_load, load, least_load })
 }
 
+/// How weights stand for amounts.
+struct Weighing {
+    /// The amount of a weight of 1.
+    unit: f64,
+    /// By how much the amounts of all pairs differ from those of their weights, together.
+    error: f64,
+}
+
 /// Gives every pair its weight.
-fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) {
+fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) -> Weighing {
     let amounts: Vec<f64> =
         choices.pairs.iter().map(|pair| amount(pair.source, pair.destination)).collect();
     let some = || amounts.iter().copied().filter(|&amount| amount > 0.0);
@@ -84,6 +93,9 @@ fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) {
         let weight = rounded::<u32>(amount / unit);
         pair.weight = if *amount > 0.0 { weight.max(1) } else { 0 };
     }
+    let weighed = choices.pairs.iter().map(|pair| f64::from(pair.weight) * unit);
+    let error = weighed.zip(&amounts).map(|(weighed, amount)| (weighed - amount).abs()).sum();
+    Weighing { unit, error }
 }
 
 /// What the fullest channel carries.
@@ -140,7 +152,10 @@ mod tests {
             }
             let made = of(sizes, &Algorithm::BALANCED, &traffic);
             assert!(made.load <= made.general_load, "{case}: {made:?}");
-            assert!(made.least_load.unwrap() <= made.load, "{case}");
+            let least = made.least_load.unwrap();
+            assert!(least <= made.load + 1e-12, "{case}: {made:?}");
+            // Rounding takes next to nothing of the bound.
+            assert!(least > 0.5 * made.load, "{case}: {made:?}");
             better += u32::from(made.load < made.general_load * 0.99);
         }
         assert!(better > 6, "{better}");
@@ -158,6 +173,11 @@ mod tests {
         // Two messages of a ring's node half round: one either way is 1/2; one pair alone has all.
         let made = of(&[4], &Algorithm::EXACT, &[(0, 2, 7.0), (1, 2, 7.0)]);
         assert_eq!((made.load, made.least_load), (0.5, Some(0.5)));
+        // Of amounts that are no multiples of the least the bound stays below what is reached.
+        let odd = [(0, 1, 1.0), (1, 2, std::f64::consts::SQRT_2)];
+        let made = of(&[4], &Algorithm::EXACT, &odd);
+        let least = made.least_load.unwrap();
+        assert!(least < made.load && made.load - least < 1e-6, "{made:?}");
         let made = of(&[4, 4], &Algorithm::EXACT, &[(0, 2, 3.0)]);
         assert_eq!((made.load, made.least_load), (1.0, Some(1.0)));
         // Twice as much from one as from the other: no channel need carry both.

@@ -58,6 +58,28 @@ fn the_engines_agree_on_classes_of_traffic() {
     assert!(escaped.range(2..).map(|it| it.1).sum::<u32>() > 5, "{escaped:?}");
 }
 
+/// Acknowledgements are counted in the virtual channel of requests. Where no packets but those on
+/// the response channel are sent, it was in use without the other of its pair, and the classes of a
+/// dateline, which are found by their places in pairs, were not kept apart.
+#[test]
+fn the_classes_of_responses_stay_apart_where_links_err() {
+    let mut compared = 0;
+    for seed in 0..40 {
+        let mut scenario = Scenario::random(seed).with_errors(seed);
+        let rules = DirectionRules { dateline: true, ..HalfRing::Plus.into() };
+        let Ok(order) = DirectionOrder::new(&scenario.fabric, rules) else { continue };
+        scenario.routes = Routes::DirectionOrder(order);
+        scenario.messages.retain(|message| message.kind == MessageKind::Data);
+        scenario.parameters.bubble = false;
+        scenario.parameters.virtual_channels = 5;
+        let class = TrafficClass { on_response_channel: true, ..TrafficClass::default() };
+        scenario.parameters.classes = vec![class];
+        agree(seed, &scenario);
+        compared += 1;
+    }
+    assert!(compared > 5, "{compared}");
+}
+
 #[test]
 fn the_engines_agree_flit_by_flit_on_classes_of_traffic() {
     for seed in 0..60 {

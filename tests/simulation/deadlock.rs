@@ -142,8 +142,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
         };
         let Scenario { fabric, routes, parameters, messages } = &scenario;
         let wormhole = parameters.switching == Switching::Wormhole;
-        let flow = FlowControl { bubble: parameters.bubble, wormhole };
-        let verdict = prove_deadlock_free(fabric, routes, flow);
+        let verdict = prove_deadlock_free(fabric, routes, FlowControl::from(parameters));
         let ran = run_script(fabric, routes, parameters, Script::new(messages.clone()));
         let stuck = ran.is_err();
         if let Err(deadlock) = ran {
@@ -155,7 +154,12 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
         };
         assert!(!(proved && stuck), "seed {seed}: {verdict:?} and deadlocks: {parameters:?}");
         let verdict = verdict.map_or("warned of".into(), |freedom| format!("{freedom:?}"));
-        let worms = if wormhole { ", worms" } else { "" };
+        let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+        let worms = match (wormhole, atomic) {
+            (true, true) => ", worms alone in buffers",
+            (true, false) => ", worms",
+            _ => "",
+        };
         format!("{verdict}{worms}{}", if stuck { ", deadlock" } else { "" })
     };
     let found: Vec<String> = seeds.into_par_iter().map(one).collect();
@@ -168,7 +172,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
 
 #[test]
 fn what_is_proved_never_deadlocks_and_what_deadlocks_was_warned_of() {
-    let counts = verdicts_hold(0..600);
+    let counts = verdicts_hold(0..900);
     println!("{counts:?}");
     for name in ["NoCircle", "NoCircle, worms", "Bubble", "Escape"] {
         assert!(counts.contains_key(name), "{counts:?}");

@@ -17,7 +17,7 @@ use flitlab_reference::differential::{
     packet_scenario, run_flits,
 };
 use flitlab_reference::flit_engine;
-use flitlab_reference::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
+use flitlab_reference::random_flit_scenario::{LAST_FLITS, flit_scenario, flit_scenario_by_table};
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
 
@@ -72,7 +72,7 @@ fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
 /// under way to buffers that they never leave: nothing is due when they arrive.
 #[test]
 fn a_deadlock_is_found_though_the_last_flits_arrive_after_all_that_was_due() {
-    const SEED: u64 = 101_854;
+    const SEED: u64 = LAST_FLITS;
     let scenario = flit_scenario(SEED);
     assert!(!scenario.parameters.bubble && scenario.parameters.buffer == 1);
     assert!(run_flits(&scenario).2, "this seed is another scenario");

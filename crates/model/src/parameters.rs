@@ -57,6 +57,9 @@ pub struct FlitSharing {
     pub virtual_channel_allocation: Picoseconds,
     /// Time from a flit's grant of the switch until it enters the crossbar.
     pub switch_allocation: Picoseconds,
+    /// Whether a virtual channel is given to a packet only while its buffer is empty (atomic
+    /// allocation), so that no two packets are ever in one.
+    pub atomic: bool,
     /// Rounds of each allocation.
     pub iterations: u32,
     /// Whether a packet is routed only once it is at the head of its queue.
@@ -98,6 +101,7 @@ impl Default for FlitSharing {
         Self {
             virtual_channel_allocation: Picoseconds::ZERO,
             switch_allocation: Picoseconds::ZERO,
+            atomic: false,
             iterations: 1,
             routing_at_head: false,
             virtual_output_queues: false,

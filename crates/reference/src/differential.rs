@@ -9,7 +9,7 @@ use flitlab_engine::{
     Switching, TrafficClass, run_script,
 };
 use flitlab_fabric::Faults;
-use flitlab_routing::{DirectionRules, HalfRing, Routes};
+use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Routes};
 use flitlab_workload::traffic::{MessageKind, Script};
 use rayon::prelude::*;
 
@@ -25,7 +25,8 @@ pub const MIXED_SIZES: u64 = 313_309;
 /// adaptive routing and forwarding tables, one relations and paths.
 pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = match seed % 4 {
-        2 => Scenario::adaptive(seed).unwrap_or_else(|| Scenario::ruled(seed)),
+        2 => Scenario::adaptive(seed)
+            .map_or_else(|| Scenario::ruled(seed), |it| it.with_datelines_of_escapes(seed)),
         3 => Scenario::forwarding(seed),
         // A seed that names a deadlock keeps it, whatever has come to the rules since.
         _ if seed == MIXED_SIZES => {
@@ -150,7 +151,7 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 pub const PACKET_FEATURES: usize = 16 + 8 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 16 + 10 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 16 + 11 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -205,7 +206,11 @@ fn has_reads(scenario: &Scenario) -> bool {
 
 /// Whether packets on rings are parted by datelines.
 pub fn has_dateline(routes: &Routes) -> bool {
-    matches!(routes, Routes::DirectionOrder(order) if order.rules().dateline)
+    match routes {
+        Routes::DirectionOrder(order) => order.rules().dateline,
+        Routes::Adaptive(adaptive) => matches!(adaptive.rules().escape, EscapeRule::Dateline),
+        _ => false,
+    }
 }
 
 /// Where links are granted to whole packets.
@@ -260,6 +265,7 @@ fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
         (parameters.virtual_channels == 1, "one virtual channel"),
         (parameters.buffer < parameters.maximum_packet(), "buffers smaller than packets"),
         (sharing.stall_times, "stall times"),
+        (sharing.atomic, "atomic allocation"),
         (by_priority, "high priority"),
     ];
     named(&some).into_iter().chain([switching, arbitration]).collect()

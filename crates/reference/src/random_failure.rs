@@ -76,7 +76,7 @@ pub fn failing(seed: u64, shared: bool) -> Option<Failing> {
     let routes = maker.routes(&scenario.routes, &left, seed)?;
     let parameters = &scenario.parameters;
     let wormhole = parameters.switching == Switching::Wormhole;
-    let flow = FlowControl { bubble: parameters.bubble, wormhole };
+    let flow = FlowControl::from(parameters);
     for (fabric, routes) in [(&scenario.fabric, &scenario.routes), (&left, &routes)] {
         prove_deadlock_free(fabric, routes, flow).ok()?;
         let has_ring = matches!(routes, Routes::Relation(made) if made.relation.has_ring());

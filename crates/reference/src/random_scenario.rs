@@ -11,7 +11,8 @@ use flitlab_engine::{Arbitration, InjectionChoice, Parameters, Switching};
 use flitlab_fabric::{Cabling, Fabric, Faults, Torus};
 use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, ForwardingTable, HalfRing, Header, RouteTable, Routes,
+    Adaptive, AdaptiveRules, DirectionOrder, EscapeRule, ForwardingTable, HalfRing, Header,
+    RouteTable, Routes,
     agnostic::{self, Algorithm},
 };
 use flitlab_workload::traffic::{Message, MessageKind};
@@ -126,6 +127,33 @@ impl Scenario {
         self
     }
 
+    /// If routing is adaptive and escapes by the bubble rule, sometimes with datelines instead; where
+    /// links are shared, sometimes with virtual channels that are given to packets only while they
+    /// are empty.
+    #[must_use]
+    pub fn with_datelines_of_escapes(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(8);
+        if let Some(sharing) = &mut self.parameters.sharing {
+            let ring = matches!(&self.routes, Routes::Relation(made) if made.relation.has_ring());
+            sharing.atomic = random.random_bool(0.25) && !ring;
+            self.parameters.bubble &= !sharing.atomic;
+        }
+        let Routes::Adaptive(adaptive) = &self.routes else { return self };
+        if adaptive.has_table() || random.random_bool(0.6) {
+            return self;
+        }
+        let escape = EscapeRule::Dateline;
+        let channels = escape.usual_channels();
+        let rules = AdaptiveRules { escape, channels, ..adaptive.rules().clone() };
+        if let Ok(adaptive) = Adaptive::new(&self.fabric, rules, adaptive.seed()) {
+            self.routes = Routes::Adaptive(adaptive);
+            self.parameters.bubble = false;
+            self.parameters.virtual_channels = self.parameters.virtual_channels.max(5);
+        }
+        self
+    }
+
     /// With all messages to a destination on one injection channel.
     #[must_use]
     pub fn with_injection_by_destination(mut self) -> Self {
@@ -177,7 +205,7 @@ impl Scenario {
     pub fn drawn_adaptive_by_table(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
         let fabric = failed_fabric(random);
         let escape = *[Algorithm::NUE, Algorithm::UP_DOWN].choose(random).expect("some");
-        let rules = AdaptiveRules { escape: Some(escape), ..rules(random) };
+        let rules = AdaptiveRules { escape: EscapeRule::Table(escape), ..rules(random) };
         let adaptive = Adaptive::new(&fabric, rules, seed).expect("every fabric has such tables");
         assert!(adaptive.prove(&fabric).holds());
         let routes = Routes::Adaptive(adaptive);

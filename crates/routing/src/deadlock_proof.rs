@@ -8,10 +8,11 @@
 //! - The **bubble** rule, if the cycle lies in one ring of a torus. A packet that enters the ring
 //!   leaves room for another one, so some place in it always has room. This holds for packets of
 //!   one size that fit whole into a buffer.
-//! - **Escapes** of packets with a choice (\[duato\]; choice_proof.rs). With wormhole switching
-//!   they don't count here. Duato assumes that a queue is emptied before it takes the next packet.
-//!   Here a packet may hold an escape while its tail stands behind another packet in an adaptive
-//!   virtual channel. So escapes wait for everything that the other packet waits for.
+//! - **Escapes** of packets with a choice (\[duato\]; choice_proof.rs). Duato assumes of wormhole
+//!   switching that a queue is emptied before it takes the next packet (atomic allocation). Without
+//!   it, a packet may hold an escape while its head stands behind another packet in an adaptive
+//!   virtual channel. So escapes wait for everything that the other packet waits for, and don't
+//!   count.
 //!
 //! In all other cases deadlock is possible, and the cycle is reported.
 
@@ -19,11 +20,12 @@ use super::proof::cycle_beyond_rings;
 use super::relation::Relation;
 use super::relation_proof::prove_without_escapes;
 use super::{
-    Adaptive, DirectionOrder, ForwardingFlaw, PathRoutes, RelationFlaw, RelationProof, Route,
-    Routes, cycle, prove_forwarding, prove_relation,
+    Adaptive, DirectionOrder, EscapeRule, ForwardingFlaw, PathRoutes, RelationFlaw, RelationProof,
+    Route, Routes, cycle, prove_forwarding, prove_relation,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
+use flitlab_model::{Parameters, Switching};
 
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,26 @@ pub struct FlowControl {
     pub bubble: bool,
     /// Whether a buffer may hold a part of a packet, so that packets stretch over several buffers.
     pub wormhole: bool,
+    /// Whether a buffer takes a packet only while it is empty.
+    pub atomic: bool,
+}
+
+impl From<&Parameters> for FlowControl {
+    fn from(parameters: &Parameters) -> Self {
+        Self {
+            bubble: parameters.bubble,
+            wormhole: parameters.switching == Switching::Wormhole,
+            atomic: parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic),
+        }
+    }
+}
+
+impl FlowControl {
+    /// Whether a packet that has an escape can take it, whatever is in front of it.
+    #[must_use]
+    pub fn escapes_count(self) -> bool {
+        !self.wormhole || self.atomic
+    }
 }
 
 /// Why deadlock is impossible.
@@ -285,14 +307,21 @@ fn in_order(
 fn adaptively(fabric: &Fabric, adaptive: &Adaptive, flow: FlowControl) -> Result<Freedom, Danger> {
     // Detours may go the longer way round.
     let least = if adaptive.rules().non_minimal.kinds().is_empty() { LONG } else { LONG - 1 };
-    if flow.wormhole {
+    if !flow.escapes_count() {
         if has_few(fabric, MAX_CHOICES) {
             return judge_choices(adaptive.prove_without_escapes(fabric), Freedom::NoCircle);
         }
         return by_rings(fabric, (least, false), flow).and(Err(Danger::Turns));
     }
-    if adaptive.has_table() {
+    let dateline = adaptive.rules().escape == EscapeRule::Dateline;
+    if adaptive.has_table() || dateline && has_few(fabric, MAX_CHOICES) {
         return judge_choices(adaptive.prove(fabric), Freedom::Escape);
+    }
+    if dateline {
+        // The directions in which a packet still has to go only become fewer, and its escape is the
+        // first of them. In the rings of a direction it comes to the dateline and leaves it behind,
+        // once. So escapes ascend by direction, class and distance from the dateline.
+        return Ok(Freedom::Escape);
     }
     // Packets enter the escape anywhere in direction order, and a packet that leaves it goes on in
     // the same or later directions.
@@ -310,7 +339,7 @@ fn by_relation(fabric: &Fabric, relation: &Relation, flow: FlowControl) -> Resul
     if !relation.has_escape() {
         return judge_choices(prove_relation(fabric, relation), Freedom::NoCircle);
     }
-    if flow.wormhole {
+    if !flow.escapes_count() {
         return judge_choices(prove_without_escapes(fabric, relation), Freedom::NoCircle);
     }
     judge_choices(prove_relation(fabric, relation), Freedom::Escape)

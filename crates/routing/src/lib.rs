@@ -113,7 +113,7 @@ pub use relation_proof::{RelationFlaw, RelationProof, prove_relation};
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::{MAX_ROUND, RouteTable};
-pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Onward};
+pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, EscapeRule, Onward};
 
 use std::sync::Arc;
 

@@ -26,8 +26,21 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric};
 
-/// The virtual channels of read requests and of responses.
-const READS: [u8; 2] = [0, 1];
+/// What packets follow on the escape channels.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum EscapeRule {
+    /// Direction order with the bubble rule; where something has failed, a table of
+    /// [`Algorithm::UP_DOWN`].
+    #[default]
+    Auto,
+    /// Direction order in two classes. A packet is in class 1 of a ring as long as it has to pass
+    /// the dateline there, the cable between the last coordinate and the first. Each class has a
+    /// virtual channel: that of [`AdaptiveChannels`] is of class 0, and the next one of class 1.
+    /// Packets without a choice have such pairs too.
+    Dateline,
+    /// A table of this algorithm.
+    Table(Row<Algorithm>),
+}
 
 /// The virtual channels that adaptive packets use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +61,27 @@ impl Default for AdaptiveChannels {
     }
 }
 
-impl AdaptiveChannels {
-    /// Purpose of a virtual channel for adaptive packets; `None` if they don't use it.
-    pub fn purpose(
-        &self,
-        virtual_channel: u8,
-        non_minimal: &NonMinimalRule,
-    ) -> Option<&'static str> {
-        if virtual_channel == self.adaptive {
-            Some("adaptive packets")
-        } else if virtual_channel == self.escape {
-            Some("escape")
-        } else if non_minimal.goes_via_intermediate()
-            && virtual_channel == self.escape_to_intermediate
-        {
-            Some("escape to intermediate nodes")
-        } else {
-            None
-        }
+impl EscapeRule {
+    /// The virtual channels of each kind of packets in direction order: one for each class.
+    #[must_use]
+    pub fn width(self) -> u8 {
+        if matches!(self, Self::Dateline) { 2 } else { 1 }
+    }
+
+    /// The usual virtual channels: the escapes are those of responses and of requests, and the
+    /// adaptive one is behind these.
+    #[must_use]
+    pub fn usual_channels(self) -> AdaptiveChannels {
+        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } =
+            AdaptiveChannels::default();
+        let [adaptive, escape, escape_to_intermediate] =
+            [adaptive, escape, escape_to_intermediate].map(|channel| channel * self.width());
+        AdaptiveChannels { adaptive, escape, escape_to_intermediate }
+    }
+
+    /// The lowest virtual channels of read requests and of responses.
+    fn reads(self) -> [u8; 2] {
+        [0, self.width()]
     }
 }
 
@@ -83,9 +99,8 @@ pub struct AdaptiveRules {
     pub injection_bubble: u8,
     /// The virtual channels of adaptive packets.
     pub channels: AdaptiveChannels,
-    /// The algorithm of the escape's table. `None` means direction order without failures, and a
-    /// table of [`Algorithm::UP_DOWN`] with failures.
-    pub escape: Option<Row<Algorithm>>,
+    /// What packets follow on the escape channels.
+    pub escape: EscapeRule,
 }
 
 impl Default for AdaptiveRules {
@@ -97,7 +112,7 @@ impl Default for AdaptiveRules {
             tie: None,
             injection_bubble: 0,
             channels: AdaptiveChannels::default(),
-            escape: None,
+            escape: EscapeRule::Auto,
         }
     }
 }
@@ -110,11 +125,20 @@ impl AdaptiveRules {
     pub fn flaw(&self) -> Option<(&'static str, String)> {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.channels;
         let ring = "adaptive packets keep no bubble, so they could fill its rings and stop them";
+        let width = self.escape.width();
         let reads = ["read requests", "read responses"];
-        if let Some(reads) = reads.get(usize::from(adaptive)) {
+        if let Some(reads) = reads.get(usize::from(adaptive / width)) {
             let reason =
                 format!("virtual channel {adaptive} carries {reads} in direction order; {ring}");
             return Some(("adaptive", reason));
+        }
+        let legs = if self.non_minimal.goes_via_intermediate() { 2 } else { 1 };
+        let escapes = [("escape", escape), ("escape_to_intermediate", escape_to_intermediate)];
+        let is_no_pair = |it: &&(_, u8)| it.1 % width != 0 || it.1 / width > 1;
+        if let Some(&(key, _)) = escapes[..legs].iter().find(is_no_pair).filter(|_| width > 1) {
+            let reason = "with datelines an escape has two virtual channels, a packet's class is one \
+                          of them, and the pairs are 0 with 1 and 2 with 3: it is 0 or 2";
+            return Some((key, reason.into()));
         }
         let alone = "packets need a way out that no others can block: another virtual channel than \
                      the adaptive one";
@@ -128,11 +152,46 @@ impl AdaptiveRules {
                        dimensions: each leg needs an escape channel of its own";
         match escape_to_intermediate {
             same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
-            same if same == escape && self.escape.is_none() => {
+            same if same == escape && !matches!(self.escape, EscapeRule::Table(_)) => {
                 Some(("escape_to_intermediate", theorem.into()))
             }
             _ => None,
         }
+    }
+
+    /// Purpose of a virtual channel for adaptive packets; `None` if they don't use it.
+    pub fn purpose(&self, virtual_channel: u8) -> Option<&'static str> {
+        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.channels;
+        let is_of = |first: u8| (first..first + self.escape.width()).contains(&virtual_channel);
+        if virtual_channel == adaptive {
+            Some("adaptive packets")
+        } else if is_of(escape) {
+            Some("escape")
+        } else if self.non_minimal.goes_via_intermediate() && is_of(escape_to_intermediate) {
+            Some("escape to intermediate nodes")
+        } else {
+            None
+        }
+    }
+
+    /// The algorithm of the escape's table; `None` if the escape has no table.
+    fn table(&self, fabric: &Fabric) -> Option<Row<Algorithm>> {
+        match self.escape {
+            EscapeRule::Table(algorithm) => Some(algorithm),
+            EscapeRule::Auto => has_lost(fabric).then_some(Algorithm::UP_DOWN),
+            EscapeRule::Dateline => None,
+        }
+    }
+
+    /// Checks that the escape can be on a torus.
+    ///
+    /// # Errors
+    /// If it has datelines, and something has failed.
+    pub fn fit(&self, fabric: &Fabric) -> Result<(), String> {
+        if self.escape == EscapeRule::Dateline && has_lost(fabric) {
+            return Err("something has failed, and escapes with datelines need whole rings".into());
+        }
+        Ok(())
     }
 
     /// Whether packets get random numbers.
@@ -146,6 +205,14 @@ impl AdaptiveRules {
     fn draws_a_number(&self) -> bool {
         self.selection.draws() || self.non_minimal.draws()
     }
+}
+
+/// Whether a torus lacks some channel.
+fn has_lost(fabric: &Fabric) -> bool {
+    let torus = fabric.coordinates();
+    let directions = torus.directions();
+    (0..fabric.channel_slots())
+        .any(|slot| fabric.target(slot) != torus.neighbor(slot / directions, slot % directions))
 }
 
 /// A packet's random number and bounds, drawn at its injection, and its decisions at routers.
@@ -181,6 +248,8 @@ pub struct Onward {
     pub options: u16,
     /// The port by which it may escape.
     pub escape: u16,
+    /// Its dateline class there; 0 if the escape has one virtual channel.
+    pub class: u8,
 }
 
 /// An adaptive routing of a fabric.
@@ -198,9 +267,11 @@ impl Adaptive {
     /// Makes the routing. `seed` is that of the packets' random numbers, if the rules use any.
     ///
     /// # Errors
-    /// If the escape has no table, or the rule of detours refuses the torus.
+    /// If the rules don't [fit](AdaptiveRules::fit), the escape has no table, or the rule of detours
+    /// refuses the torus.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
-        let escape = match Self::table_of(fabric, &rules) {
+        rules.fit(fabric)?;
+        let escape = match rules.table(fabric) {
             Some(algorithm) => EscapeTable::new(fabric, &algorithm)
                 .map(Escape::Table)
                 .map_err(|error| format!("the escape has no table: {error}"))?,
@@ -233,22 +304,12 @@ impl Adaptive {
         Self { escape, ..self.clone() }
     }
 
-    /// The algorithm of the escape's table; `None` if the escape has no table.
-    fn table_of(fabric: &Fabric, rules: &AdaptiveRules) -> Option<Row<Algorithm>> {
-        let torus = fabric.coordinates();
-        let directions = torus.directions();
-        let lost = (0..fabric.channel_slots()).any(|slot| {
-            fabric.target(slot) != torus.neighbor(slot / directions, slot % directions)
-        });
-        rules.escape.or(lost.then_some(Algorithm::UP_DOWN))
-    }
-
     /// Bytes that its construction takes, estimated, besides those of a table.
     pub fn memory_needed(fabric: &Fabric, rules: &AdaptiveRules) -> u64 {
         let torus = fabric.coordinates();
         let detours = rules.non_minimal.memory_needed(torus);
         let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
-        let escape = match Self::table_of(fabric, rules) {
+        let escape = match rules.table(fabric) {
             Some(_) => EscapeTable::memory_needed(fabric),
             None => DirectionOrder::memory_needed(fabric),
         };
@@ -288,22 +349,20 @@ impl Adaptive {
     /// `escaped` says whether it came on the escape channel of this leg.
     #[inline]
     pub fn onward(&self, router: u32, to: u32, heading: Heading, escaped: bool) -> Onward {
-        match &self.escape {
-            Escape::DirectionOrder(_) => {
-                let options = self.ports(router, to, heading);
-                Onward { options, escape: fitted!(options.trailing_zeros(), u16) }
-            }
+        let nearer = self.ports(router, to, heading);
+        let (options, escape) = match &self.escape {
+            Escape::DirectionOrder(_) => (nearer, fitted!(nearer.trailing_zeros(), u16)),
             Escape::Failing(_, live) => {
-                let nearer = self.ports(router, to, heading);
-                let options = nearer & live[router as usize];
-                Onward { options, escape: fitted!(nearer.trailing_zeros(), u16) }
+                (nearer & live[router as usize], fitted!(nearer.trailing_zeros(), u16))
             }
             Escape::Table(table) => {
-                let nearer = self.ports(router, to, heading) & table.ports(router);
-                let options = if escaped { 0 } else { nearer };
-                Onward { options, escape: table.port(router, to) }
+                let options = if escaped { 0 } else { nearer & table.ports(router) };
+                (options, table.port(router, to))
             }
-        }
+        };
+        let has_classes = matches!(self.rules.escape, EscapeRule::Dateline);
+        let class = u8::from(has_classes && self.compass.wraps(router, to, escape));
+        Onward { options, escape, class }
     }
 
     /// The course of a packet at its injection. Random draws come in this order, each only if the
@@ -445,7 +504,7 @@ impl Adaptive {
     ) {
         let mut escaped = false;
         while at != end {
-            let Onward { options, escape } = self.onward(at, end, Heading::default(), escaped);
+            let Onward { options, escape, .. } = self.onward(at, end, Heading::default(), escaped);
             escaped = options == 0;
             let port = if escaped { u32::from(escape) } else { options.trailing_zeros() };
             let channel = fabric.outputs(at).start + port;
@@ -455,7 +514,7 @@ impl Adaptive {
     }
 
     /// Proves that packets arrive and can't deadlock, for all their choices. It is for escapes by a
-    /// table. With direction order the bubble rule prevents deadlock, which no graph shows.
+    /// table or with datelines. With the bubble rule no graph shows what prevents deadlock.
     #[must_use]
     pub fn prove(&self, fabric: &Fabric) -> RelationProof {
         self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
@@ -485,18 +544,19 @@ impl Adaptive {
     /// The packets of the routing, for the proof.
     fn packets(&self, fabric: &Fabric) -> Packets {
         let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
-        let mut legs: Vec<Leg> = READS.map(|vc| Leg::Fixed { vc }).into();
+        let (reads, width) = (self.rules.escape.reads(), self.rules.escape.width());
+        let pair = |vc: u8| ((1u16 << width) - 1) << vc;
+        let mut legs: Vec<Leg> = reads.map(|vc| Leg::Fixed { vc }).into();
         let mut turning = 0;
         if self.rules.non_minimal.goes_via_intermediate() {
-            turning = 1 << adaptive | 1 << escape_to_intermediate;
+            turning = 1 << adaptive | pair(escape_to_intermediate);
             legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
         }
         let binds = self.rules.non_minimal.binds();
         legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
-        let escapes = READS.iter().fold(1 << escape, |set, vc| set | 1 << vc);
-        let escapes = escapes | if turning == 0 { 0 } else { 1 << escape_to_intermediate };
-        let highest = escape.max(adaptive).max(escape_to_intermediate).max(READS[1]);
-        let vcs = highest + 1;
+        let escapes = reads.iter().fold(pair(escape), |set, &vc| set | pair(vc));
+        let escapes = escapes | if turning == 0 { 0 } else { pair(escape_to_intermediate) };
+        let vcs = fitted!(u16::BITS - (escapes | 1 << adaptive).leading_zeros(), u8);
         let of_channel = (0..vcs).map(|vc| escapes >> vc & 1 == 1);
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
@@ -527,6 +587,7 @@ impl Adaptive {
             Leg::Last { heading } => (heading, channels.escape),
             Leg::Fixed { vc } => (Heading::default(), vc),
         };
+        // Only an escape by a table, which has one class, asks.
         let escaped = matches!(errand.leg, Leg::Fixed { .. })
             || head.came.is_some_and(|came| came.vc == escape);
         let onward = self.onward(head.router, errand.to, heading, escaped);
@@ -535,7 +596,7 @@ impl Adaptive {
         let options = if is_fixed { 0 } else { onward.options };
         let options = (0..u16::BITS).filter(|port| options >> port & 1 == 1);
         hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
-        hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape) });
+        hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape + onward.class) });
     }
 }
 

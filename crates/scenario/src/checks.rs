@@ -152,7 +152,7 @@ impl Checks<'_> {
                 one(message, "leave `bubble` out: here its default is false");
             }
             if routing.has_dateline() {
-                let help = "leave `bubble` out: here its default is false; or leave out `dateline`, and the bubble keeps rings \
+                let help = "leave `bubble` out: here its default is false; or leave the dateline out, and the bubble keeps rings \
                             from deadlock";
                 one("with a dateline no ring needs a bubble", help);
             }
@@ -168,6 +168,11 @@ impl Checks<'_> {
         ];
         let reads = draft.reads();
         let (needs, why) = match routing.vcs() {
+            None if routing.has_dateline() && matches!(routing, RoutingSpec::Adaptive(_)) => {
+                let why = "with datelines requests and responses take two each, and adaptive packets one more: write \
+                           `virtual_channels = 5`";
+                (5, why.into())
+            }
             None if routing.has_dateline() && reads => {
                 (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())
             }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RoutingSpec, Scenario};
-use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching};
-use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
+use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
+use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom, Routes};
 
 /// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub enum Deadlock {
     /// They can in this way. What to type, if something is known to help.
     Possible { how: String, advice: Option<String> },
 }
+
+/// The key that says whether buffers take one packet at a time.
+const ALLOCATION: &str = "link.sharing.flit.virtual_channel_allocation";
 
 /// The setting that divides the packets of rings into two classes.
 const DATELINE: &str = "routing.direction_order.dateline=true";
@@ -46,14 +49,13 @@ impl Scenario {
 
     /// Returns the flow control of the routers: switching, and whether rings keep a bubble.
     pub fn flow_control(&self) -> FlowControl {
-        let wormhole = self.parameters.switching == Switching::Wormhole;
-        FlowControl { bubble: self.parameters.bubble, wormhole }
+        FlowControl::from(&self.parameters)
     }
 
     /// Returns advice on what to type where packets deadlock; `None` where nothing is known to
     /// help.
     pub fn deadlock_advice(&self) -> Option<String> {
-        let wormhole = self.parameters.switching == Switching::Wormhole;
+        let FlowControl { wormhole, atomic, .. } = self.flow_control();
         match &self.network.routing {
             RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
                 "{} makes tables that can deadlock; of those that can't, any fabric has one: try --set \
@@ -73,7 +75,7 @@ impl Scenario {
             )),
             RoutingSpec::Relation(spec) if wormhole => Some(format!(
                 "worms can stand behind others that wait, and hold escapes meanwhile, so those of {} don't keep them from \
-                 deadlock; try a rule without: --set routing.relation.rule=up-down",
+                 deadlock; have buffers take one packet at a time: --set {ALLOCATION}=atomic",
                 spec.rule.name
             )),
             RoutingSpec::Relation(_) => None,
@@ -81,11 +83,23 @@ impl Scenario {
                 "nothing keeps rings from deadlock; try --set {}",
                 self.dateline().unwrap_or_default()
             )),
-            RoutingSpec::Adaptive(_) if wormhole => Some(format!(
-                "worms can stand behind others that wait, and hold escapes meanwhile, so these don't keep them from deadlock; \
-                 try buffers that hold whole packets:{}",
-                self.bubbles()
-            )),
+            RoutingSpec::Adaptive(rules) if wormhole || atomic => {
+                let mut sets = vec![format!("{ALLOCATION}=atomic")];
+                let by_table =
+                    matches!(self.network.routes(), Ok(Routes::Adaptive(made)) if made.has_table());
+                if !by_table {
+                    sets.push(format!("routing.{}.escape=dateline", rules.non_minimal.table()));
+                    if usize::from(self.parameters.virtual_channels) < VIRTUAL_CHANNELS {
+                        sets.push(format!("router.virtual_channels={VIRTUAL_CHANNELS}"));
+                    }
+                }
+                let sets = sets.iter().map(|set| format!(" --set {set}")).collect::<String>();
+                let escapes = if by_table { "" } else { ", and escapes pass datelines" };
+                Some(format!(
+                    "no bubble keeps rings from deadlock, and a worm that stands behind another one can't escape; have buffers \
+                     take one packet at a time{escapes}:{sets}"
+                ))
+            }
             RoutingSpec::File(_) if self.parameters.bubble => Some(
                 "the table that was read turns in circles that no bubble breaks; those that flitlab makes don't: try --set \
                  'routing={ angara = { algorithm = \"bfs\" } }'"
@@ -131,6 +145,9 @@ impl Scenario {
         if switching == Switching::Wormhole {
             sets.push("router.switching=virtual-cut-through".to_owned());
         }
+        if self.flow_control().atomic {
+            sets.push(format!("{ALLOCATION}=non-atomic"));
+        }
         sets.push("router.bubble=true".into());
         if u64::from(buffer) < two {
             sets.push(format!("'router.buffer=\"{two} flits\"'"));
@@ -142,11 +159,12 @@ impl Scenario {
     }
 
     /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms,
-    /// and buffers hold two.
+    /// and buffers hold two and take them.
     fn can_keep_bubbles(&self) -> bool {
         let Parameters { switching, buffer, .. } = self.parameters;
         let two = 2 * u64::from(self.parameters.maximum_packet());
-        switching != Switching::Wormhole && u64::from(buffer) >= two
+        let whole = switching != Switching::Wormhole && !self.flow_control().atomic;
+        whole && u64::from(buffer) >= two
     }
 
     /// Whether packets that share a ring's virtual channels may have several sizes.

@@ -164,9 +164,9 @@ impl Network {
             (RoutingSpec::Relation(spec), _) if spec.unproved => None,
             (_, Routes::Relation(made)) if made.relation.has_ring() => Some(Freedom::Bubble),
             (_, Routes::Relation(made)) if !made.relation.has_escape() => Some(Freedom::NoCircle),
-            (_, Routes::Relation(_)) => (!flow.wormhole).then_some(Freedom::Escape),
+            (_, Routes::Relation(_)) => flow.escapes_count().then_some(Freedom::Escape),
             (_, Routes::Adaptive(adaptive)) if adaptive.has_table() => {
-                (!flow.wormhole).then_some(Freedom::Escape)
+                flow.escapes_count().then_some(Freedom::Escape)
             }
             // Of a relation that has no escapes.
             (_, Routes::Paths(_)) => Some(Freedom::NoCircle),

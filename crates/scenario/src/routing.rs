@@ -15,8 +15,9 @@ use flitlab_routing::angara::{
 use flitlab_routing::path_selection::NoSelection;
 use flitlab_routing::relation::NoRelation;
 use flitlab_routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, ForwardingFlaw, ForwardingTable,
-    HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic, prove_forwarding,
+    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, ForwardingFlaw,
+    ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
+    prove_forwarding,
 };
 
 /// How routes are found; every pair of live nodes has one.
@@ -191,7 +192,11 @@ impl RoutingSpec {
 
     /// Whether rings have two classes of packets instead of the bubble.
     pub fn has_dateline(&self) -> bool {
-        matches!(self, Self::DirectionOrder(rules) if rules.dateline)
+        match self {
+            Self::DirectionOrder(rules) => rules.dateline,
+            Self::Adaptive(rules) => matches!(rules.escape, EscapeRule::Dateline),
+            _ => false,
+        }
     }
 
     /// Number of virtual channels that a forwarding table or a relation has, or may have.
@@ -214,7 +219,8 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, rules.clone()).map(drop).map_err(RoutingError::from)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
-            Self::Adaptive(_) | Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
+            Self::Adaptive(ref rules) => rules.fit(fabric).map_err(RoutingError::Adaptive),
+            Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
             Self::OpenSm(ref read) => match &read.gap {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),

@@ -393,16 +393,21 @@ fn virtual_channels(simulation: &Simulation) -> String {
     if let RoutingSpec::Relation(spec) = &scenario.network.routing {
         return format!("{all}, of which the relation uses {}", spec.parameters.vcs);
     }
-    if scenario.network.routing.has_dateline() {
-        return format!(
-            "{all}; on rings data and requests take 0 and 1, responses 2 and 3, by whether they pass the dateline"
-        );
-    }
-    let named =
-        (0..).zip(VIRTUAL_CHANNEL_NAMES).map(|(number, name)| match purpose(simulation, number) {
-            Some(purpose) => format!("{number} {name} ({purpose})"),
-            None => format!("{number} {name}"),
-        });
+    let names: &[&str] = match &scenario.network.routing {
+        RoutingSpec::Adaptive(_) if scenario.network.routing.has_dateline() => {
+            &["request", "request past the dateline", "response", "response past it", "adaptive"]
+        }
+        routing if routing.has_dateline() => {
+            return format!(
+                "{all}; on rings data and requests take 0 and 1, responses 2 and 3, by whether they pass the dateline"
+            );
+        }
+        _ => &VIRTUAL_CHANNEL_NAMES,
+    };
+    let named = (0..).zip(names).map(|(number, name)| match purpose(simulation, number) {
+        Some(purpose) => format!("{number} {name} ({purpose})"),
+        None => format!("{number} {name}"),
+    });
     named.collect::<Vec<_>>().join(", ")
 }
 
@@ -410,7 +415,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
 /// tells.
 fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
-        RoutingSpec::Adaptive(rules) => rules.channels.purpose(virtual_channel, &rules.non_minimal),
+        RoutingSpec::Adaptive(rules) => rules.purpose(virtual_channel),
         _ => None,
     }
 }

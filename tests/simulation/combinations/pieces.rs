@@ -399,6 +399,7 @@ fn routings(all: &mut Vec<Piece>) {
     let escapes = [
         "routing.{adaptive|pick_orthant|outflank}.escape = \"up-down\"",
         "routing.{adaptive|pick_orthant|outflank}.escape = \"nue\"",
+        "routing.{adaptive|pick_orthant|outflank}.escape = \"dateline\"",
     ];
     all.extend(each("escape", &escapes));
     let channels =
@@ -439,6 +440,7 @@ fn links(all: &mut Vec<Piece>) {
             "link.sharing.flit.virtual_channel_allocation_latency = \"5 ns\"\n\
              link.sharing.flit.switch_allocation_latency = \"3 ns\"",
         ),
+        ("sharing: allocation", "link.sharing.flit.virtual_channel_allocation = \"atomic\""),
         ("sharing: iterations", "link.sharing.flit.iterations = 3"),
         ("sharing: routing", "link.sharing.flit.routing = \"at-head\""),
         ("sharing: queues", "link.sharing.flit.queues = \"virtual-output\""),

@@ -187,6 +187,17 @@ impl<'d> Reader<'d> {
         }
     }
 
+    /// What is written below this table at a path of tables and a key.
+    pub fn at_path(&self, path: &[&str]) -> Option<&'d Value> {
+        let (key, tables) = path.split_last()?;
+        let mut table = self.scope.table?;
+        for name in tables {
+            let Value::Table(inner) = &table.get(name)?.value else { return None };
+            table = inner;
+        }
+        Some(&table.get(key)?.value)
+    }
+
     /// Where the key's value is written, or its table's header.
     pub fn place(&self, key: &str) -> Option<Location> {
         Some(self.scope.table?.get(key)?.place.clone())

@@ -6,7 +6,7 @@ use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 use flitlab_model::{PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass};
-use flitlab_routing::{AdaptiveChannels, Routes};
+use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
 use super::source_route::Dateline;
@@ -113,7 +113,10 @@ impl VcDemand {
             _ => of_purposes,
         };
         // There has to be one. Acknowledgements of links are counted in it, too.
-        let counts = u16::from(used == 0 || parameters.errors.is_some()) << REQUEST_CHANNEL;
+        let counts = match used == 0 || parameters.errors.is_some() {
+            true => Injection::Deterministic(REQUEST_CHANNEL).vcs(routes),
+            false => 0,
+        };
         Self { used: used | counts, injected_on, sets, is_split }
     }
 }
@@ -155,6 +158,9 @@ impl Injection {
             {
                 2 * channel
             }
+            (Self::Deterministic(channel), Routes::Adaptive(adaptive)) => {
+                channel * adaptive.rules().escape.width()
+            }
             (Self::Deterministic(channel), _) => channel,
             (Self::Adaptive, _) => unreachable!("the routing has no adaptive channel"),
         }
@@ -164,11 +170,15 @@ impl Injection {
     fn vcs(self, routes: &Routes) -> u16 {
         let own = 1 << self.channel(routes);
         match (self, routes) {
-            (Self::Adaptive, Routes::Adaptive(adaptive)) => {
+            (_, Routes::Adaptive(adaptive)) => {
                 let rules = adaptive.rules();
+                let classes = (1 << rules.escape.width()) - 1;
+                if let Self::Deterministic(_) = self {
+                    return own * classes;
+                }
                 let AdaptiveChannels { escape, escape_to_intermediate, .. } = rules.channels;
                 let round = u16::from(rules.non_minimal.goes_via_intermediate());
-                own | 1 << escape | round << escape_to_intermediate
+                own | classes << escape | (round * classes) << escape_to_intermediate
             }
             (_, Routes::DirectionOrder(order)) if Dateline::of(order).is_some() => own | own << 1,
             _ => own,
@@ -261,9 +271,13 @@ pub(crate) fn keeps_bubble_always(routes: &Routes) -> bool {
     }
 }
 
-/// Whether packets may keep the bubble rule. An escape by a table closes no ring.
+/// Whether packets may keep the bubble rule. An escape by a table closes no ring, and datelines
+/// open those of an escape.
 pub(crate) fn may_keep_bubble(routes: &Routes) -> bool {
-    !matches!(routes, Routes::Adaptive(adaptive) if adaptive.has_table())
+    !matches!(
+        routes, Routes::Adaptive(adaptive)
+            if adaptive.has_table() || adaptive.rules().escape == EscapeRule::Dateline
+    )
 }
 
 /// The packets for which an adaptively routed packet must leave room where it is injected.

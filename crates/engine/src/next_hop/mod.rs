@@ -327,7 +327,9 @@ impl<'f> Routing<'f> {
         let is_named = match self {
             Self::Table(_) | Self::Relation(_) | Self::Paths(_) => false,
             Self::Source(routes) => context.parameters.sharing.is_none() && !routes.has_dateline(),
-            Self::Torus(_) => context.parameters.sharing.is_none(),
+            Self::Torus(adaptive) => {
+                context.parameters.sharing.is_none() && adaptive.rules().escape.width() == 1
+            }
         };
         VIRTUAL_CHANNEL_NAMES.get(usize::from(number)).copied().filter(|_| is_named)
     }

@@ -85,14 +85,20 @@ pub(super) fn next_hop(
     if to == here {
         return NextHop::ejection(ejection.into(), vc);
     }
+    // The virtual channels of an escape's classes are neighbours.
+    let width = adaptive.rules().escape.width();
+    let is_of = |escape: u8| vc.wrapping_sub(escape) < width;
     let escape = match phase {
-        AdaptivePhase::Undecided if vc != context.channels.escape => return NextHop::Undecided,
+        AdaptivePhase::Undecided if !is_of(context.channels.escape) => return NextHop::Undecided,
         AdaptivePhase::ToIntermediate => context.channels.escape_to_intermediate,
         _ => context.channels.escape,
     };
-    let Onward { options, escape: output } = adaptive.onward(here, to, heading, vc == escape);
+    let onward = adaptive.onward(here, to, heading, is_of(escape));
+    let Onward { options, escape: output, class } = onward;
+    let escape = escape + class;
     let port = |vc, keeps_bubble| NextHop::Output { output, vc: OutVc::This(vc), keeps_bubble };
     match phase {
+        AdaptivePhase::Fixed if width > 1 => port(vc & !1 | class, false),
         AdaptivePhase::Fixed => port(vc, true),
         // Escapes by a table keep no bubble, and nor do those by a channel that has failed.
         _ if options == 0 => port(escape, false),

@@ -56,6 +56,7 @@ pub fn choice(
     }
     ports.retain(|&port| !has_failed(port));
     let nearer = ports.into_iter().map(|port| (port, channels.adaptive.into())).collect();
+    let escape = adaptive.of_pair(escape, router, course.to, way_out);
     Some(Choice { nearer, escape: (way_out, escape) })
 }
 

@@ -13,7 +13,7 @@ use flitlab_routing::adaptive::{
     Selection, Tie,
     profit::{IdleRatio, Weights},
 };
-use flitlab_routing::{self, AdaptiveRules, Routes};
+use flitlab_routing::{self, AdaptiveRules, EscapeRule, Routes};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -98,7 +98,7 @@ impl<'a> Adaptive<'a> {
             .flat_map(|router| (0..2 * torus.dimensions()).map(move |port| (router, port)));
         let mut beside = all.filter(|&(router, port)| adaptive.beside(router, port).is_some());
         let failed = beside.any(|(router, port)| !adaptive.is_live(router, port));
-        if adaptive.rules.escape.is_some() || failed {
+        if matches!(adaptive.rules.escape, EscapeRule::Table(_)) || failed {
             let ends: BTreeSet<u32> =
                 (0..fabric.terminals()).filter_map(|it| fabric.terminal_router(it)).collect();
             let ports = 0..2 * torus.dimensions();
@@ -201,6 +201,26 @@ impl<'a> Adaptive<'a> {
         (nearer, escape)
     }
 
+    /// Whether the escape has two virtual channels, which a dateline parts.
+    pub fn has_dateline(&self) -> bool {
+        matches!(self.rules.escape, EscapeRule::Dateline)
+    }
+
+    /// Of a pair of virtual channels from `first` on, the one that a packet to a router takes
+    /// behind a port: the second one as long as it has to pass the dateline in its dimension.
+    /// Without datelines there is the first one alone.
+    pub fn of_pair(&self, first: usize, from: u32, to: u32, port: u16) -> usize {
+        let dimension = usize::from(port) % self.torus.dimensions();
+        let (mut at, mut passes) = (from, false);
+        while self.has_dateline() && self.at(at, dimension) != self.at(to, dimension) {
+            let place = self.beside(at, port.into()).expect("ways stay in the torus");
+            let forward = place[dimension] > self.at(at, dimension);
+            passes |= forward != (usize::from(port) < self.torus.dimensions());
+            at = self.torus.node(&place).expect("it is in the torus");
+        }
+        first + usize::from(passes)
+    }
+
     /// The port by which the table leads from a router to another, if it is what leads packets out.
     pub fn table_port(&self, from: u32, to: u32) -> Option<u16> {
         self.table.as_ref()?.get(&(from, to)).copied()
@@ -297,7 +317,9 @@ impl<'a> Adaptive<'a> {
             return;
         }
         packet.asked_at = Some(router);
-        let has_escaped = packet.virtual_channel == self.rules.channels.escape;
+        let escape = self.rules.channels.escape;
+        let has_escaped = packet.virtual_channel == escape
+            || self.has_dateline() && packet.virtual_channel == escape + 1;
         let course = packet.course.clone().expect("it has been injected");
         let sizes = (buffer, packet.flits);
         let decided = if has_escaped { None } else { self.decide(router, course, used, sizes) };

@@ -138,6 +138,12 @@ impl Packet {
         (name, vc.or_else(|| self.vcs.get(self.hops).copied()))
     }
 
+    /// The lowest virtual channel of a packet without a choice where others choose.
+    pub fn lowest_channel(&self, adaptive: Option<&Adaptive<'_>>) -> usize {
+        let paired = adaptive.is_some_and(Adaptive::has_dateline);
+        usize::from(self.channel) * if paired { 2 } else { 1 }
+    }
+
     /// Whether its way passes the dateline of the ring, if there is one, to which a torus's port
     /// leads.
     pub fn passes_dateline(&self, fabric: &Fabric, port: u16) -> bool {

@@ -221,14 +221,21 @@ impl Simulator<'_> {
         let adaptive = self.terminals.adaptive.as_ref();
         let (name, vc) =
             packet.next_output(self.fabric, self.routes, adaptive, self.parameters, router as u32);
-        let router = &self.routers[router];
-        let place = router.output_named(name).expect("routes lead through live outputs");
-        let on_ring = self.channels[router.outputs[place].channel].ring.is_some();
-        (place, vc.or_else(|| self.dateline_vc(packet, name.port()?, on_ring)))
+        let outputs = &self.routers[router];
+        let place = outputs.output_named(name).expect("routes lead through live outputs");
+        let on_ring = self.channels[outputs.outputs[place].channel].ring.is_some();
+        let way = |port| (router as u32, port);
+        (place, vc.or_else(|| self.dateline_vc(packet, way(name.port()?), on_ring)))
     }
 
     /// The virtual channel that a packet takes behind a port if rings have datelines.
-    fn dateline_vc(&self, packet: &Packet, port: u16, on_ring: bool) -> Option<usize> {
+    fn dateline_vc(&self, packet: &Packet, (at, port): (u32, u16), on_ring: bool) -> Option<usize> {
+        let adaptive = self.terminals.adaptive.as_ref();
+        if let Some(adaptive) = adaptive.filter(|it| it.has_dateline()) {
+            let end = self.fabric.terminal_router(packet.destination)?;
+            let lowest = packet.lowest_channel(Some(adaptive));
+            return Some(adaptive.of_pair(lowest, at, end, port));
+        }
         let Routes::DirectionOrder(order) = self.routes else { return None };
         let traffic = usize::from(packet.channel);
         let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));

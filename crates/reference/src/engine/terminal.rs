@@ -226,7 +226,7 @@ impl<'a> Terminals<'a> {
             Routes::Adaptive(it) if classes::choose(self.parameters, message) => {
                 Some(it.rules().channels.adaptive.into())
             }
-            Routes::Adaptive(_) => Some(packet.channel.into()),
+            Routes::Adaptive(_) => Some(packet.lowest_channel(self.adaptive.as_ref())),
         }
     }
 

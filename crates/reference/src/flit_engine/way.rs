@@ -185,7 +185,15 @@ impl Simulator<'_> {
                 let (_, vc) = self.next_output(place.router, packet);
                 vec![vc.expect("the table or the path has one")]
             }
-            Routes::Adaptive(_) => vec![channel.into()],
+            Routes::Adaptive(_) => {
+                let adaptive = self.terminals.adaptive.as_ref().expect("the routing is adaptive");
+                let of = &self.packets[packet];
+                let lowest = of.lowest_channel(Some(adaptive));
+                let end = self.fabric.terminal_router(of.destination).expect("it is live");
+                let port = self.routers[place.router].outputs[output].name.port();
+                let port = port.expect("it goes on");
+                vec![adaptive.of_pair(lowest, place.router as u32, end, port)]
+            }
             Routes::DirectionOrder(_) | Routes::Table(_) => {
                 let goes_on = ring.is_some() && ring == self.ring_of_port(place);
                 if self.has_bubble() && goes_on {
@@ -238,9 +246,14 @@ impl Simulator<'_> {
         let held = &output.virtual_channels[number];
         let is_free = held.held_by.is_none() && held.free_from <= now;
         let channel = &self.channels[output.channel];
-        let needs_credits = channel.needs_room() && !self.wormhole();
-        let room = self.packets[packet].flits + others * largest(self.parameters);
-        is_free && (!needs_credits || room <= channel.credits[number])
+        let room = if self.sharing.atomic {
+            self.parameters.buffer
+        } else if self.wormhole() {
+            0
+        } else {
+            self.packets[packet].flits + others * largest(self.parameters)
+        };
+        is_free && (!channel.needs_room() || room <= channel.credits[number])
     }
 
     /// For how many more of the largest packets a packet needs room: one where it enters a ring,

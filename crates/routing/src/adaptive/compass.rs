@@ -100,6 +100,17 @@ impl Compass {
         self.at(one)[dimension as usize] == self.at(other)[dimension as usize]
     }
 
+    /// Whether the way from one node to another in the direction of a port passes the cable between
+    /// the last coordinate and the first.
+    #[inline]
+    pub fn wraps(&self, from: u32, to: u32, port: u16) -> bool {
+        let (port, dimensions) = (usize::from(port), self.dimensions());
+        let is_negative = port >= dimensions;
+        let dimension = if is_negative { port - dimensions } else { port };
+        let (from, to) = (self.at(from)[dimension], self.at(to)[dimension]);
+        if is_negative { from < to } else { from > to }
+    }
+
     /// Hops from one node to another in each dimension, in the positive and in the negative
     /// direction. `None` if that direction does not lead there.
     #[inline]

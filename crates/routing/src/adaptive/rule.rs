@@ -272,6 +272,11 @@ impl NonMinimalRule {
         self.row.title
     }
 
+    /// The name of the table of `[routing]` that has its keys.
+    pub fn table(&self) -> &'static str {
+        if self.binds() { "pick_orthant" } else { self.row.name }
+    }
+
     /// Where packets decide; `None` if there are no detours.
     pub(crate) fn when(&self) -> Option<When> {
         match self.bind {

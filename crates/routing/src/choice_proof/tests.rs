@@ -3,7 +3,7 @@
 use super::*;
 use crate::adaptive::{NonMinimalRule, Tie};
 use crate::agnostic::Algorithm;
-use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, test_fabric};
+use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, EscapeRule, test_fabric};
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Faults, Torus};
 
@@ -29,8 +29,12 @@ fn adaptive(
     tie: Option<Tie>,
     escape: Row<Algorithm>,
 ) -> Adaptive {
-    let rules =
-        AdaptiveRules { non_minimal, tie, escape: Some(escape), ..AdaptiveRules::default() };
+    let rules = AdaptiveRules {
+        non_minimal,
+        tie,
+        escape: EscapeRule::Table(escape),
+        ..AdaptiveRules::default()
+    };
     Adaptive::new(fabric, rules, 1).unwrap()
 }
 
@@ -59,6 +63,51 @@ fn every_rule_is_proved_on_tori_with_failures() {
             }
         }
     }
+}
+
+/// A routing whose escapes have datelines.
+fn dated(fabric: &Fabric, non_minimal: NonMinimalRule, tie: Option<Tie>) -> Adaptive {
+    let escape = EscapeRule::Dateline;
+    let channels = escape.usual_channels();
+    let rules = AdaptiveRules { non_minimal, tie, escape, channels, ..AdaptiveRules::default() };
+    Adaptive::new(fabric, rules, 1).unwrap()
+}
+
+#[test]
+fn escapes_with_datelines_are_proved_and_no_others_in_their_place() {
+    let (mut joined, mut swapped) = (0, 0);
+    for sizes in [&[8][..], &[5, 4], &[4, 2, 3], &[3, 3], &[2, 2, 2]] {
+        let fabric = test_fabric(sizes, &[]);
+        let rules = [
+            NonMinimalRule::default(),
+            NonMinimalRule::new("profit", ""),
+            NonMinimalRule::new("goal", ""),
+            NonMinimalRule::new("cqr", ""),
+            outflank(),
+        ];
+        for non_minimal in rules {
+            for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
+                let adaptive = dated(&fabric, non_minimal.clone(), tie);
+                let proof = adaptive.prove(&fabric);
+                let flaw = proof.flaws.first().map(|flaw| flaw.describe(&fabric));
+                assert_eq!(flaw, None, "{sizes:?} {non_minimal:?} {tie:?}");
+                assert!(proof.dependencies > 0 || fabric.routers() == 8, "{sizes:?}");
+                // One class in place of two.
+                let flaws = changed(&fabric, &adaptive, |_, _, hops| {
+                    hops.iter_mut().filter(|hop| hop.vc < 4).for_each(|hop| hop.vc &= !1);
+                });
+                joined += usize::from(flaws.iter().any(RelationFlaw::is_cycle));
+                // The other class for every other destination.
+                let flaws = changed(&fabric, &adaptive, |_, errand, hops| {
+                    let turn = u8::from(errand.to % 2 == 0);
+                    hops.iter_mut().filter(|hop| hop.vc < 4).for_each(|hop| hop.vc ^= turn);
+                });
+                swapped += usize::from(flaws.iter().any(RelationFlaw::is_cycle));
+            }
+        }
+    }
+    // Rings of two have no cycle, and on rings of three shortest ways have one hop.
+    assert!(joined > 30 && swapped > 30, "{joined} {swapped}");
 }
 
 /// What the proof says of packets whose hops are changed after the rule has given them.

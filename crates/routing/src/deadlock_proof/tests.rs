@@ -8,9 +8,9 @@ use crate::adaptive::NonMinimalRule;
 use crate::relation::{RelationParameters, RelationRule};
 use crate::{AdaptiveRules, DirectionRules, HalfRing, Header, RelationRoutes, test_fabric};
 
-const WHOLE: FlowControl = FlowControl { bubble: false, wormhole: false };
-const BUBBLE: FlowControl = FlowControl { bubble: true, wormhole: false };
-const WORMS: FlowControl = FlowControl { bubble: false, wormhole: true };
+const WHOLE: FlowControl = FlowControl { bubble: false, wormhole: false, atomic: false };
+const BUBBLE: FlowControl = FlowControl { bubble: true, wormhole: false, atomic: false };
+const WORMS: FlowControl = FlowControl { bubble: false, wormhole: true, atomic: false };
 
 fn cycle_of(
     sizes: &[u32],

@@ -15,7 +15,8 @@ impl Checks<'_> {
             Some(RoutingSpec::Relation(spec)) => {
                 // Elsewhere all buffers hold two.
                 let holds_one = parameters.most_bubble() == 0 && parameters.sharing.is_some();
-                if spec.rule.keeps_bubble && spec.selection.is_none() && holds_one {
+                let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+                if spec.rule.keeps_bubble && spec.selection.is_none() && (holds_one || atomic) {
                     return self.ring(spec.rule.name, parameters);
                 }
                 spec.injection_bubble
@@ -33,6 +34,12 @@ impl Checks<'_> {
             let message =
                 format!("worms are longer than any room that the rings of {rule} could keep");
             ("router.switching", message, "leave `switching` out".to_owned())
+        } else if parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic) {
+            let message = format!(
+                "packets that wait until a buffer is empty never use the room that the rings of {rule} keep"
+            );
+            let key = "link.sharing.flit.virtual_channel_allocation";
+            (key, message, "leave `virtual_channel_allocation` out".to_owned())
         } else {
             let two = 2 * u64::from(parameters.maximum_packet());
             let message = format!(

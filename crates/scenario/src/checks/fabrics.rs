@@ -96,12 +96,13 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     };
     let Err(error) = checked else { return Ok(network) };
     let key = match error {
-        RoutingError::Unroutable(_) | RoutingError::Adaptive(_) => None,
+        RoutingError::Unroutable(_) => None,
         RoutingError::PastHalf(_) => Some("routing.direction_order.dateline"),
         RoutingError::Table(_) => Some("routing.file.path"),
-        RoutingError::Memory(_) | RoutingError::NeedsTorus(_) | RoutingError::NoRing(_) => {
-            Some("routing")
-        }
+        RoutingError::Adaptive(_)
+        | RoutingError::Memory(_)
+        | RoutingError::NeedsTorus(_)
+        | RoutingError::NoRing(_) => Some("routing"),
         RoutingError::NoTable(_) => Some("routing.agnostic"),
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
         RoutingError::NoSelection(_) => Some("routing.relation.selection"),
@@ -131,6 +132,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         }
         RoutingError::PastHalf(_) => {
             "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()
+        }
+        RoutingError::Adaptive(_) if network.routing.has_dateline() => {
+            "leave `escape` out, or write `escape = \"up-down\"`: a table leads round what has failed".into()
         }
         _ => network.routing.help().into(),
     };

@@ -26,6 +26,13 @@ impl Checks<'_> {
             let keys = ["router.bubble", "router.switching"];
             self.refuse(&keys, message, help);
         }
+        if sharing.atomic && parameters.bubble {
+            let message = "where a packet waits until a buffer is empty, the room that a bubble keeps is never used: rings \
+                           can fill up in spite of it";
+            let help = "leave `bubble` out: here its default is false, and datelines keep rings from deadlock";
+            let keys = ["router.bubble", "link.sharing.flit.virtual_channel_allocation"];
+            self.refuse(&keys, message, help);
+        }
         let adaptive = match routing {
             Some(RoutingSpec::Adaptive(rules)) => Some(rules),
             _ => None,
@@ -40,7 +47,7 @@ impl Checks<'_> {
             self.refuse(&["link.sharing.flit.queues", "routing"], message, help);
         }
         self.weights(parameters, sharing);
-        if let Some(rules) = adaptive {
+        if let Some(rules) = adaptive.filter(|rules| rules.escape.width() == 1) {
             let named = [
                 rules.channels.adaptive,
                 rules.channels.escape,

@@ -6,10 +6,13 @@ use flitlab_base::document::{Choice, Reader, Variant, Whole, plain_row, row_with
 use flitlab_base::registry::{Component, Registered, Registry};
 use flitlab_engine::VIRTUAL_CHANNELS;
 use flitlab_routing::adaptive::{AdaptiveKind, ByDetours, NonMinimalRule, Selection, Tie};
-use flitlab_routing::{AdaptiveRules, agnostic::Algorithm};
+use flitlab_routing::{AdaptiveRules, EscapeRule, agnostic::Algorithm};
 
 const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one virtual \
                                 channel, without a bubble; a packet that escapes keeps to it to the end of its leg.";
+
+/// The name of the escape with datelines.
+pub(super) const DATELINE: &str = "dateline";
 
 /// Of all routings whose packets choose hop by hop.
 pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
@@ -83,11 +86,18 @@ fn rules(
     );
     let doc = "What packets follow on the escape channels.";
     let auto = "direction order with the bubble rule; where something has failed, up-down.";
+    let dateline = "direction order without a bubble: a packet that has yet to pass the cable between the last \
+                    coordinate of a ring and the first has another virtual channel there than one that has not. So each \
+                    escape takes two, as read requests and responses do.";
     let [up_down, nue] = [Algorithm::UP_DOWN, Algorithm::NUE]
-        .map(|table| (table.name, Some(table), ESCAPES_BY_TABLE));
-    let escape = reader.one_of("escape", "escape", doc, [("auto", None, auto), up_down, nue]);
+        .map(|table| (table.name, EscapeRule::Table(table), ESCAPES_BY_TABLE));
+    let auto = ("auto", EscapeRule::Auto, auto);
+    let dateline = (DATELINE, EscapeRule::Dateline, dateline);
+    let escape = reader.one_of("escape", "escape", doc, [auto, dateline, up_down, nue]);
+    rules.channels = escape.unwrap_or_default().usual_channels();
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
-               collective. Read requests keep to 0 and responses to 1.";
+               collective. Read requests keep to 0 and responses to 1. With `escape = \"dateline\"` the numbers \
+               are 0 and 1 for requests, 2 and 3 for responses, 4 adaptive, and an escape is named by the lower one.";
     reader.table("virtual_channels", doc, |reader| {
         let kind = Whole { range: 0..=VIRTUAL_CHANNELS as u64 - 1 };
         let mut number = |key, to: &mut u8, doc| reader.set(key, &kind, to, doc);

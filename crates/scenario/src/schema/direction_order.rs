@@ -9,19 +9,6 @@ use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 use flitlab_routing::{DirectionRules, HalfRing};
 
-/// Whether a dateline is written, so that there is no bubble by default.
-pub(super) fn has_dateline(reader: &Reader<'_>) -> bool {
-    let mut table = reader.scope.table;
-    for key in ["routing", "direction_order"] {
-        table = table.and_then(|table| match &table.get(key)?.value {
-            Value::Table(table) => Some(table),
-            _ => None,
-        });
-    }
-    let dateline = table.and_then(|table| table.get("dateline"));
-    dateline.is_some_and(|node| matches!(node.value, Value::Flag(true)))
-}
-
 pub(super) fn variant<'v, 'd>(topology: Option<&TopologySpec>) -> Variant<'v, 'd, RoutingSpec> {
     let doc = "The shortest way round in every dimension, positive directions first, then negative \
                ones: +x +y +z +k -x -y -z -k, or in another order. The choice among routings is the table's name; this \

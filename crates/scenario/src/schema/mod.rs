@@ -17,7 +17,7 @@ mod topology;
 use super::name::ScenarioName;
 use super::workload::{self, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
-use flitlab_base::document::{LARGEST, Reader, Text, Whole};
+use flitlab_base::document::{LARGEST, Reader, Text, Value, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
@@ -50,6 +50,20 @@ impl Draft {
     }
 }
 
+/// Whether something is written with which there is no bubble by default: datelines, or virtual
+/// channels that are given to packets only while they are empty.
+fn goes_without_bubble(reader: &Reader<'_>) -> bool {
+    let is = |path: &[&str], name| matches!(reader.at_path(path), Some(Value::Text(text)) if text == name);
+    let dateline = reader.at_path(&["routing", "direction_order", "dateline"]);
+    let escapes = match reader.at_path(&["routing"]) {
+        Some(Value::Table(routing)) => &routing.entries[..],
+        _ => &[],
+    };
+    matches!(dateline, Some(Value::Flag(true)))
+        || escapes.iter().any(|it| is(&["routing", &it.key, "escape"], adaptive::DATELINE))
+        || is(&["link", "sharing", "flit", "virtual_channel_allocation"], router::ATOMIC)
+}
+
 /// Reads, or documents, all keys.
 pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpose) -> Draft {
     let stem = reader
@@ -64,7 +78,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let topology = topology::read(reader, registry, seed);
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
-    let bubble = !any_fabric && !direction_order::has_dateline(reader);
+    let bubble = !any_fabric && !goes_without_bubble(reader);
     let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
     let routing = routing::read(reader, spec, &parameters, registry);
     let places = spec.map(TopologySpec::places);

@@ -28,6 +28,9 @@ fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
     time_to(least, MAX_HOP_TIME - Picoseconds(1_000_000))
 }
 
+/// The name of the allocation that waits for an empty buffer.
+pub(super) const ATOMIC: &str = "atomic";
+
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 
@@ -99,7 +102,8 @@ fn router(
     to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
-         go without, and so do [routing.direction_order] with a `dateline` and wormhole switching.";
+         go without, and so do datelines ([routing.direction_order], `escape` of adaptive routings), atomic allocation, and \
+         wormhole switching.";
     let bubble = to.bubble && bubble && to.switching != Switching::Wormhole;
     to.bubble = reader.value("bubble", &Flag, bubble, doc);
     let doc = "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
@@ -163,6 +167,15 @@ fn sharing(reader: &mut Reader<'_>) -> FlitSharing {
     let doc = "Time from a flit's winning the switch until it enters the crossbar.";
     let key = "switch_allocation_latency";
     reader.set(key, &hop_time(Picoseconds::ZERO), &mut sharing.switch_allocation, doc);
+    let doc = "When a virtual channel is given to another packet.";
+    let empty = "when the buffer behind it is empty (atomic allocation): then no packet ever stands behind another one, and \
+                 the escapes of packets with a choice keep worms from deadlock.";
+    let allocations = [
+        ("non-atomic", false, "when the last flit of the packet before has been sent."),
+        (ATOMIC, true, empty),
+    ];
+    let key = "virtual_channel_allocation";
+    sharing.atomic = reader.one_of(key, "kind of allocation", doc, allocations).unwrap_or_default();
     let doc = "Rounds of each allocation (iSLIP's iterations).";
     reader.set("iterations", &CHANNELS, &mut sharing.iterations, doc);
     let doc = "When routers look for a packet's way.";

@@ -85,7 +85,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Switching};
+use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
 use injection::SourceVc;
 use stalls::Waits;
 use switch_traversal::Pace;
@@ -149,8 +149,9 @@ struct FlitRules {
     routing: Tick,
     /// Whether packets wait for their last flit.
     forwards_whole: bool,
-    /// Whether packets need no room to be granted a virtual channel.
-    is_wormhole: bool,
+    /// Flits of room that any packet needs to be granted a virtual channel; `None` if it needs
+    /// room for its own flits.
+    need: Option<u16>,
     arbitration: Arbitration,
     /// By index of the network's timings.
     paces: Vec<Pace>,
@@ -250,7 +251,7 @@ impl FlitRouters {
             longest_crossbar,
             arbitration: parameters.arbitration,
             routing: context.routing,
-            is_wormhole: parameters.switching == Switching::Wormhole,
+            need: need_of_any(parameters),
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
             vcs,
@@ -537,6 +538,14 @@ impl FlitState {
     }
 }
 
+/// Flits of room that any packet needs to be granted a virtual channel: the whole buffer if
+/// allocation is atomic, none for worms otherwise. `None` if it needs room for its own flits.
+fn need_of_any(parameters: &Parameters) -> Option<u16> {
+    let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+    let wormhole = parameters.switching == Switching::Wormhole;
+    if atomic { Some(narrow(parameters.buffer)) } else { wormhole.then_some(0) }
+}
+
 impl FlitRules {
     /// The time at which a packet asks for a virtual channel. Its awaited flit came at `came`, and
     /// it is at the head from `free_at` on.
@@ -560,7 +569,7 @@ impl FlitRules {
     /// Flits of room that a packet needs beyond an output.
     #[inline(always)]
     fn needed(&self, flits: u16, bubble: u16) -> u16 {
-        if self.is_wormhole { 0 } else { flits + bubble }
+        self.need.unwrap_or(flits + bubble)
     }
 
     /// The kind of traffic that uses a virtual channel.

@@ -16,7 +16,7 @@ use crate::next_hop::Routing;
 use crate::set::{bits, members};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_model::{Stall, Switching};
+use flitlab_model::Stall;
 
 /// The state that is needed to count stalls.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -203,9 +203,8 @@ impl FlitRouterView<'_, '_> {
     fn wait_of_requester(&self, waits: &Waits, output: u16, queue: usize) -> Wait {
         let state = &self.state.queues[queue];
         debug_assert!(state.vc_state == VcState::VcAlloc);
-        let takes_room = self.output_port(output.into()).needs_room
-            && self.common.context.parameters.switching != Switching::Wormhole;
-        let flits = if takes_room { u32::from(state.left) } else { 0 };
+        let needs_room = self.output_port(output.into()).needs_room;
+        let flits = if needs_room { self.rules.needed(state.left, 0).into() } else { 0 };
         let number = self.router.first_output as usize + usize::from(output);
         let first = self.state.outputs[number].vcs as usize;
         let room_from = bits(self.vcs_requested(state, output)).map(|vc| {

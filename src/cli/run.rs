@@ -235,7 +235,7 @@ impl Run {
         let shares = simulation.shares().filter(|_| several);
         let names: Vec<String> = shares.map(|share| share.member().name.clone()).collect();
         if let Some(path) = &self.log_packets {
-            write_packets(path, &logged.packets, &names)?;
+            write_packets(path, &logged.packets, &simulation.scenario().network.fabric, &names)?;
             say_left_out(path, logged.packets.len(), logged.packets_left_out);
         }
         if let Some(path) = &self.log_messages {

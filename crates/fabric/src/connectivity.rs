@@ -29,6 +29,34 @@ pub fn breadth_first<N: Iterator<Item = u32>>(
     }
 }
 
+/// The fewest hops between the routers of pairs of terminals. On a torus they are those of a whole
+/// one, whatever has failed; 0 where there is no way.
+pub fn fewest_hops(fabric: &Fabric, pairs: &[(u32, u32)]) -> Vec<u32> {
+    let routers = |&(from, to): &(u32, u32)| {
+        Some((fabric.terminal_router(from)?, fabric.terminal_router(to)?))
+    };
+    let ends: Vec<Option<(u32, u32)>> = pairs.iter().map(routers).collect();
+    if let Some(torus) = fabric.torus() {
+        let hops = |ends: Option<(u32, u32)>| ends.map_or(0, |(from, to)| torus.hops(from, to));
+        return ends.into_iter().map(hops).collect();
+    }
+    // One search for all pairs of a source.
+    let mut by_source: Vec<usize> = (0..ends.len()).filter(|&it| ends[it].is_some()).collect();
+    by_source.sort_unstable_by_key(|&it| ends[it]);
+    let mut hops = vec![0; fabric.routers() as usize];
+    let (mut order, mut start) = (Vec::new(), NONE);
+    let mut found = vec![0; ends.len()];
+    for (pair, (from, to)) in by_source.into_iter().filter_map(|it| Some((it, ends[it]?))) {
+        if from != start {
+            start = from;
+            let next = |at| fabric.outputs(at).filter_map(|channel| fabric.target(channel));
+            breadth_first(start, &mut hops, &mut order, next);
+        }
+        found[pair] = if hops[to as usize] == NONE { 0 } else { hops[to as usize] };
+    }
+    found
+}
+
 /// Checks that all live terminals reach each other. Cables fail in both directions at once, so the
 /// components of an undirected graph are sufficient.
 ///

@@ -78,7 +78,7 @@ mod torus;
 
 pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
-pub use connectivity::breadth_first;
+pub use connectivity::{breadth_first, fewest_hops};
 pub use fabric::{Channel, Fabric, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;

@@ -185,6 +185,17 @@ impl Torus {
         Some(nodes)
     }
 
+    /// The hops of a shortest way between two nodes if nothing has failed.
+    pub fn hops(&self, from: u32, to: u32) -> u32 {
+        let of_dimension = |dimension: usize| {
+            let ends = [from, to].map(|node| self.coordinate(node, dimension));
+            let straight = ends[0].abs_diff(ends[1]);
+            let round = self.sizes[dimension] - straight;
+            if self.closed(dimension) { straight.min(round) } else { straight }
+        };
+        (0..self.dimensions()).map(of_dimension).sum()
+    }
+
     /// The dimension of a direction.
     pub fn dimension(&self, direction: u32) -> usize {
         direction as usize % self.dimensions()

@@ -16,6 +16,15 @@ pub enum Misroute {
 impl Misroute {
     /// All kinds, in the order of their numbers.
     pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OutFlank => "outflank",
+            Self::Wraparound => "wraparound",
+            Self::Orthant => "orthant",
+        }
+    }
 }
 
 /// A packet whose last flit has reached its sink.
@@ -29,7 +38,7 @@ pub struct DeliveredPacket {
     pub sequence: u32,
     /// Injection channel of the source's adapter, from 0.
     pub injection_channel: u8,
-    /// Virtual channel on which it was injected.
+    /// Virtual channel on which it was delivered.
     pub virtual_channel: u8,
     /// Length with header and checksum.
     pub flits: u32,

@@ -7,7 +7,8 @@ use super::csv::{Row, RowWriter};
 use super::label::{Label, Labels, WORKLOAD};
 use super::table::{Count, Given, Nanoseconds, Text, table};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{CompletedMessage, DeliveredPacket};
+use flitlab_fabric::{Fabric, fewest_hops};
+use flitlab_model::{CompletedMessage, DeliveredPacket, Misroute};
 
 table! {
     /// A packet that was delivered.
@@ -26,6 +27,11 @@ table! {
         payload: u32 as Given<Count<u32>>, "payload_B", "payload", Count, usual;
         /// Channels between routers that it crossed.
         hops: u32 as Given<Count<u32>>, "hops", "hops", Count, usual;
+        /// Hops more than a shortest way has.
+        dilation: u32 as Given<Count<u32>>, "dilation", "dilation", Count, usual;
+        /// The detour that adaptive routing chose for it: `outflank` or `wraparound`, by the kind of
+        /// its intermediate node, or `orthant`; empty if it chose none.
+        derouted: String as Text<String>, "derouted", "derouted", Label, usual;
         /// When it entered its source queue.
         created: Picoseconds as Given<Nanoseconds>, "created_ns", "created", Label, usual;
         /// When its header started on the injection channel.
@@ -53,8 +59,9 @@ table! {
     }
 }
 
-impl From<&DeliveredPacket> for PacketRow {
-    fn from(packet: &DeliveredPacket) -> Self {
+impl PacketRow {
+    /// The row of a packet between whose ends a shortest way has so many hops.
+    fn new(packet: &DeliveredPacket, shortest: u32) -> Self {
         let &DeliveredPacket { source, destination, sequence, flits, payload, hops, .. } = packet;
         Self {
             source,
@@ -64,6 +71,8 @@ impl From<&DeliveredPacket> for PacketRow {
             flits,
             payload,
             hops,
+            dilation: hops.saturating_sub(shortest),
+            derouted: packet.misroute.map_or("", Misroute::name).into(),
             created: packet.created,
             injected: packet.injected,
             delivered: packet.delivered,
@@ -71,8 +80,8 @@ impl From<&DeliveredPacket> for PacketRow {
     }
 }
 
-impl From<&CompletedMessage> for MessageRow {
-    fn from(message: &CompletedMessage) -> Self {
+impl MessageRow {
+    fn new(message: &CompletedMessage) -> Self {
         let &CompletedMessage {
             source, destination, bytes, is_control, created, completed, ..
         } = message;
@@ -81,7 +90,7 @@ impl From<&CompletedMessage> for MessageRow {
     }
 }
 
-/// Writes delivered packets to a new file. `workloads` are the names of several, by class: then the
+/// Writes packets delivered in a fabric to a new file. `workloads` are the names of several, by class: then the
 /// first column names that of the packet. The list is empty if there is one workload.
 ///
 /// # Errors
@@ -89,9 +98,14 @@ impl From<&CompletedMessage> for MessageRow {
 pub fn write_packets(
     path: &Path,
     packets: &[DeliveredPacket],
+    fabric: &Fabric,
     workloads: &[String],
 ) -> Result<(), ReportError> {
-    write::<PacketRow, _>(path, packets, workloads, |packet| packet.class)
+    let ends = |packet: &DeliveredPacket| (packet.source, packet.destination);
+    let shortest = fewest_hops(fabric, &packets.iter().map(ends).collect::<Vec<_>>());
+    let rows = packets.iter().zip(shortest);
+    let rows = rows.map(|(packet, hops)| (packet.class, PacketRow::new(packet, hops)));
+    write(path, rows, workloads)
 }
 
 /// Writes received messages to a new file. `workloads` is as for [`write_packets`].
@@ -103,14 +117,14 @@ pub fn write_messages(
     messages: &[CompletedMessage],
     workloads: &[String],
 ) -> Result<(), ReportError> {
-    write::<MessageRow, _>(path, messages, workloads, |message| message.class)
+    write(path, messages.iter().map(|it| (it.class, MessageRow::new(it))), workloads)
 }
 
-fn write<'d, R: Row + From<&'d D>, D>(
+/// Writes rows, each with its class.
+fn write<R: Row>(
     path: &Path,
-    deliveries: &'d [D],
+    mut rows: impl Iterator<Item = (u8, R)>,
     workloads: &[String],
-    class: impl Fn(&D) -> u8,
 ) -> Result<(), ReportError> {
     let of_name = |name: &String| Label {
         settings: vec![(WORKLOAD.into(), name.clone())],
@@ -120,9 +134,8 @@ fn write<'d, R: Row + From<&'d D>, D>(
     let labels = if names.is_empty() { Labels::None } else { Labels::Workload };
     let unnamed = Label::default();
     let mut writer = RowWriter::create(path, labels)?;
-    deliveries.iter().try_for_each(|delivery| {
-        let label = names.get(usize::from(class(delivery))).unwrap_or(&unnamed);
-        writer.write(label, &R::from(delivery))
+    rows.try_for_each(|(class, row)| {
+        writer.write(names.get(usize::from(class)).unwrap_or(&unnamed), &row)
     })
 }
 

@@ -65,7 +65,7 @@ pub(super) fn show(route: &Route, network: &Network, names: &[String]) -> Result
     let found = detours.of_pair(torus, pair, &load).expect("the detours lead through nodes");
     let PairDetours { hops, profit, steps, nodes, best } = found;
     let node = |(place, it): (usize, IntermediateNode)| Node {
-        kind: if it.kind == Misroute::OutFlank { "outflank" } else { "wraparound" },
+        kind: it.kind.name(),
         node: torus.node_name(it.node),
         vector: it.vector,
         hops: it.hops,

@@ -588,6 +588,34 @@ fn an_application_says_where_its_time_went_and_logs_what_it_sent() {
     assert!(code == 2 && errors.contains("they are 0 to 7"), "{errors}");
 }
 
+/// A log of packets says of each whether and how it was derouted, and how much farther it went.
+#[test]
+fn a_log_of_packets_has_their_detours_and_dilations() {
+    let place = Workplace::new("derouted");
+    place.write(
+        "d.toml",
+        "[topology.torus]\ndimensions = [6, 6]\n[routing.outflank]\n[exchange]\npattern = \"tornado\"\n\
+         message = \"8 KiB\"\n",
+    );
+    place.run(&["run", "d.toml", "--out", "d", "--log-packets", "p.csv"]);
+    let text = place.read("p.csv");
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let column = |name: &str| header.iter().position(|it| *it == name).expect("a column");
+    let [hops, dilation, derouted] = ["hops", "dilation", "derouted"].map(column);
+    let (mut kinds, mut packets) = (std::collections::BTreeSet::new(), 0);
+    for line in lines {
+        let number = |column: usize| line[column].parse::<u32>().expect("a number");
+        // Tornado sends two hops on in a ring of six, in both dimensions.
+        assert_eq!(number(hops), 4 + number(dilation), "{line:?}");
+        assert!(!line[derouted].is_empty() || number(dilation) == 0, "{line:?}");
+        kinds.insert(line[derouted].to_owned());
+        packets += 1;
+    }
+    assert_eq!(packets, 36 * 32);
+    assert!(kinds.contains("") && kinds.contains("wraparound"), "{kinds:?}");
+}
+
 #[test]
 fn an_application_that_hangs_ends_with_code_3_and_says_who_waits() {
     let place = Workplace::new("hangs");

@@ -108,3 +108,28 @@ fn component(fabric: &Fabric, start: u32, terminals: &[u64], seen: &mut [bool]) 
     }
     size
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Faults, Torus};
+
+    #[test]
+    fn the_fewest_hops_of_a_torus_are_those_of_a_search() {
+        let ring =
+            |sizes: &[u32], open: &[usize]| Torus::new(sizes, open).expect("sizes are sound");
+        for torus in [ring(&[5, 4], &[]), ring(&[2, 3, 4], &[2]), ring(&[7], &[0])] {
+            let fabric = torus.fabric(&Faults::default()).expect("nothing has failed");
+            let all = || 0..fabric.terminals();
+            let pairs: Vec<(u32, u32)> =
+                all().rev().flat_map(|from| all().map(move |to| (from, to))).collect();
+            let found = fewest_hops(&fabric, &pairs);
+            let (mut hops, mut order) = (vec![0; fabric.routers() as usize], Vec::new());
+            for (&(from, to), found) in pairs.iter().zip(found) {
+                let next = |at| fabric.outputs(at).filter_map(|it| fabric.target(it));
+                breadth_first(from, &mut hops, &mut order, next);
+                assert_eq!(found, hops[to as usize], "{from} to {to}");
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::look::ends;
 use super::{Failure, Route};
 use crate::cli::terminal;
 use crate::cli::text::{counted, torus_text};
-use flitlab::adaptive::{IntermediateNode, Misroute, NonMinimalRule, PairDetours};
+use flitlab::adaptive::{IntermediateNode, NonMinimalRule, PairDetours};
 use flitlab::scenario::{Network, RoutingSpec};
 use flitlab::topology::Torus;
 

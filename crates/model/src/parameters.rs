@@ -175,6 +175,9 @@ pub struct Parameters {
     /// Virtual channels of each channel. Angara's five have names and duties. With a forwarding
     /// table they are the virtual channels of the table.
     pub virtual_channels: u8,
+    /// Number of Angara's channels for requests and their responses: 2 if each have their own, 1 if
+    /// responses share the request channel. Tables and relations have no such channels.
+    pub message_classes: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
     /// The part of a packet that has to be there before the packet may be granted.
@@ -226,6 +229,9 @@ pub struct Parameters {
     /// Time for which an atomic operation occupies its target's adapter, which performs one after
     /// the other.
     pub atomic_time: Picoseconds,
+    /// The most responses that an adapter holds, from the grant of its ejection channel to a
+    /// request until the response has left; `None` if there is no limit.
+    pub responder_resources: Option<u16>,
     /// The unit that reduces operands inside the routers.
     pub collective: CollectiveUnit,
     /// Errors of network channels; `None` if they have none.
@@ -242,6 +248,7 @@ impl Default for Parameters {
             checksum_flits: 1,
             maximum_payload: Bytes(256),
             virtual_channels: narrow(VIRTUAL_CHANNELS),
+            message_classes: 2,
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
@@ -264,6 +271,7 @@ impl Default for Parameters {
             receive_overhead: Picoseconds(340_000),
             service_time: Picoseconds(100_000),
             atomic_time: Picoseconds(50_000),
+            responder_resources: None,
             collective: CollectiveUnit::default(),
             errors: None,
             classes: Vec::new(),
@@ -300,6 +308,7 @@ impl Parameters {
             checksum_flits: 0,
             maximum_payload: Bytes(2048),
             virtual_channels: 8,
+            message_classes: 2,
             buffer: 132,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
@@ -322,6 +331,7 @@ impl Parameters {
             receive_overhead: Picoseconds(520_000),
             service_time: Picoseconds(100_000),
             atomic_time: Picoseconds(50_000),
+            responder_resources: None,
             collective: CollectiveUnit::default(),
             errors: None,
             classes: Vec::new(),

@@ -23,6 +23,7 @@ pub fn parameters() -> Parameters {
         checksum_flits: 0,
         maximum_payload: Bytes(MAXIMUM_PAYLOAD),
         virtual_channels: 5,
+        message_classes: 2,
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
@@ -45,6 +46,7 @@ pub fn parameters() -> Parameters {
         receive_overhead: Picoseconds::ZERO,
         service_time: Picoseconds::ZERO,
         atomic_time: Picoseconds::ZERO,
+        responder_resources: None,
         collective: Default::default(),
         errors: None,
     }

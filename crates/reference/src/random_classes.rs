@@ -2,8 +2,8 @@
 //! with what the routing can give it.
 
 use flitlab_engine::{PacketKind, TrafficClass};
-use flitlab_routing::Routes;
-use flitlab_workload::traffic::MAX_WORKLOADS;
+use flitlab_routing::{HalfRing, Routes};
+use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,6 +15,39 @@ impl Scenario {
     /// are drawn from a stream of their own, so the other scenarios are what they have always been.
     pub fn with_classes_at_times(self, seed: u64) -> Self {
         if seed % 5 == 2 { self.with_classes(seed) } else { self }
+    }
+
+    /// One of four with requests and responses on one channel, drawn from a stream of their own, too.
+    pub fn with_one_message_class_at_times(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(6);
+        self.parameters.message_classes = if random.random_bool(0.25) { 1 } else { 2 };
+        self
+    }
+
+    /// One of three with adapters that hold few responses.
+    pub fn with_responder_resources_at_times(self, seed: u64) -> Self {
+        if seed % 3 == 1 { self.with_responder_resources(seed) } else { self }
+    }
+
+    /// With adapters that hold few responses, unless packets of a request can overtake each other:
+    /// then these might fill an adapter with requests that never become whole.
+    pub fn with_responder_resources(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(7);
+        let limit = random.random_range(1..=3);
+        let keep_order = match &self.routes {
+            Routes::Forwarding(_) => true,
+            Routes::DirectionOrder(order) => order.rules().half_ring != HalfRing::Random,
+            _ => false,
+        };
+        let is_whole = |message: &Message| {
+            message.kind == MessageKind::Data || self.packets_of(message).0.len() == 1
+        };
+        if keep_order || self.messages.iter().all(is_whole) {
+            self.parameters.responder_resources = Some(limit);
+        }
+        self
     }
 
     /// With several classes of traffic.

@@ -451,6 +451,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         checksum_flits: random.random_range(0..=1),
         maximum_payload: Bytes(maximum_payload),
         virtual_channels: 5,
+        message_classes: 2,
         buffer: 0,
         switching: *[Switching::VirtualCutThrough, Switching::StoreAndForward]
             .choose(random)
@@ -477,6 +478,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         receive_overhead: Picoseconds(receive_overhead),
         service_time: Picoseconds(service_time),
         atomic_time: Picoseconds::ZERO,
+        responder_resources: None,
         collective: Default::default(),
         errors: None,
     };

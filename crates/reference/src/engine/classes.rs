@@ -17,7 +17,8 @@ pub fn choose(parameters: &Parameters, message: &Message) -> bool {
 /// The channel of packets that don't choose: that of requests or that of responses.
 pub fn channel(parameters: &Parameters, message: &Message, is_response: bool) -> u8 {
     let is_data = message.kind == MessageKind::Data;
-    if is_response || is_data && parameters.class(message.class).on_response_channel {
+    let is_apart = is_response && parameters.message_classes == 2;
+    if is_apart || is_data && parameters.class(message.class).on_response_channel {
         RESPONSE_CHANNEL
     } else {
         REQUEST_CHANNEL

@@ -257,7 +257,7 @@ impl<'a> Simulator<'a> {
                 continue;
             }
             assert_eq!(now, sending.latest_start + channel.flit_time);
-            let (from, number) = (sending.from, sending.number);
+            let (from, number, packet) = (sending.from, sending.number, sending.packet);
             channel.sending = None;
             if let Some(link) = &mut channel.link {
                 self.due.extend(link.sender.sent(number, now));
@@ -269,6 +269,8 @@ impl<'a> Simulator<'a> {
                 buffer.is_sending = false;
                 let last = buffer.latest.expect("it has departed");
                 self.return_room(channel, last, now);
+            } else {
+                self.terminals.let_go(&self.packets[packet]);
             }
         }
     }

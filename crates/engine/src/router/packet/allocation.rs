@@ -456,6 +456,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         (out_vc, need, slot): (u8, u16, u32),
         now: Tick,
     ) -> Option<Obstacle> {
+        if F::BOUNDS_RESPONSES && self.ejects(output) {
+            return self.lack_of_resources(output, slot, now);
+        }
         let place = self.cell.room[S::port(output)] + u32::from(out_vc);
         if !self.has(output, NEEDS_ROOM) || self.credits.room[place as usize] >= need {
             return None;
@@ -658,6 +661,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
         let terminal = self.cell.far[S::port(output)];
+        if F::BOUNDS_RESPONSES && self.origin(slot).completes_request() {
+            self.responder_resources.take(terminal);
+        }
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
     }

@@ -43,6 +43,7 @@ mod reference_flits_engine;
 mod reference_link_errors;
 mod relation;
 mod remote_memory;
+mod responder_resources;
 mod several;
 mod stall_times;
 mod steady;

@@ -101,6 +101,14 @@ impl fmt::Display for Deadlock {
                 Lack::Flits => writeln!(formatter, "its own flits, which are one router behind"),
             }?;
         }
+        let is_protocol =
+            |waiting: &Waiting| matches!(waiting.lacks, Lack::ResponderResource { .. });
+        if self.cycle.iter().any(is_protocol) {
+            writeln!(
+                formatter,
+                "  the cause: requests wait for adapters to send responses, and these wait behind requests"
+            )?;
+        }
         Ok(())
     }
 }

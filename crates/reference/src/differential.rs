@@ -39,7 +39,7 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
-    let scenario = scenario.with_classes_at_times(seed).with_one_message_class_at_times(seed);
+    let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
     scenario.with_responder_resources_at_times(seed)
 }
 
@@ -148,10 +148,10 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 17 + 9 + 6;
+pub const PACKET_FEATURES: usize = 18 + 9 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 17 + 10 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 18 + 10 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -186,6 +186,10 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (messages.iter().any(|it| it.class > 0), "several classes"),
         (of_class(|it| it.packets == PacketKind::Adaptive), "a class with a choice"),
         (of_class(|it| it.packets == PacketKind::Deterministic), "a class without a choice"),
+        (
+            of_class(|it| it.packets == PacketKind::AdaptiveResponses),
+            "a class whose responses have a choice",
+        ),
         (of_class(|it| it.on_response_channel), "a class on the response channel"),
         (of_class(|it| it.service > 0), "a class with virtual channels of its own"),
         (parameters.message_classes == 1, "one message class"),

@@ -1,7 +1,7 @@
 //! Random classes of traffic for the scenarios of `random_scenario`: as many as there can be, each
 //! with what the routing can give it.
 
-use flitlab_engine::{PacketKind, TrafficClass};
+use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_routing::{HalfRing, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
@@ -17,11 +17,17 @@ impl Scenario {
         if seed % 5 == 2 { self.with_classes(seed) } else { self }
     }
 
-    /// One of four with requests and responses on one channel, drawn from a stream of their own, too.
-    pub fn with_one_message_class_at_times(mut self, seed: u64) -> Self {
+    /// One of four with requests and responses on one channel, and of the classes that would not choose
+    /// some whose responses do; drawn from a stream of their own, too.
+    pub fn with_ways_of_responses_at_times(mut self, seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(6);
         self.parameters.message_classes = if random.random_bool(0.25) { 1 } else { 2 };
+        for class in &mut self.parameters.classes {
+            if class.packets == PacketKind::Deterministic && random.random_bool(0.5) {
+                class.packets = PacketKind::AdaptiveResponses;
+            }
+        }
         self
     }
 
@@ -44,7 +50,16 @@ impl Scenario {
         let is_whole = |message: &Message| {
             message.kind == MessageKind::Data || self.packets_of(message).0.len() == 1
         };
-        if keep_order || self.messages.iter().all(is_whole) {
+        // A packet that needs more room than there ever is waits for nothing that a cycle could show.
+        let Parameters { buffer, .. } = self.parameters;
+        let fits = match &self.routes {
+            Routes::Adaptive(adaptive) => {
+                let packets = 1 + u32::from(adaptive.rules().injection_bubble);
+                packets * self.parameters.maximum_packet() <= buffer
+            }
+            _ => true,
+        };
+        if fits && (keep_order || self.messages.iter().all(is_whole)) {
             self.parameters.responder_resources = Some(limit);
         }
         self

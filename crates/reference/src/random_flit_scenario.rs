@@ -36,7 +36,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
     share(random, &mut scenario);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
-    scenario.with_classes_at_times(seed).with_one_message_class_at_times(seed)
+    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }
 
 /// The scenario of this seed under adaptive routing whose escape follows a table.
@@ -45,7 +45,7 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
     let mut scenario =
         Scenario::drawn_adaptive_by_table(&mut random, seed, WORK).with_cables_at_times(seed);
     share(&mut random, &mut scenario);
-    scenario.with_classes_at_times(seed).with_one_message_class_at_times(seed)
+    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }
 
 /// Draws what routers with shared links have besides, and what is different in them.

@@ -6,6 +6,7 @@
 mod bubbles;
 mod errors;
 mod fabrics;
+mod responder_resources;
 mod sharing;
 mod workload;
 
@@ -61,6 +62,7 @@ pub(super) fn run(
     if purpose != Purpose::Routes {
         checks.interruption(draft, network.as_deref(), makes_tables);
         checks.errors(draft, packets, fabric);
+        checks.responder_resources(draft);
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());
@@ -166,7 +168,7 @@ impl Checks<'_> {
             "routing.opensm.paths",
             "router.preset",
         ];
-        let reads = draft.reads();
+        let reads = draft.uses_response_channel();
         let (needs, why) = match routing.vcs() {
             None if routing.has_dateline() && reads => {
                 (4, "with a dateline requests and responses take two each: write `virtual_channels = 4`".into())

@@ -28,6 +28,9 @@ impl Scenario {
         if !self.workload.crosses_network() {
             return Deadlock::Never(Freedom::NoCircle);
         }
+        if let Some((how, advice)) = self.protocol_deadlock() {
+            return Deadlock::Possible { how, advice: Some(advice) };
+        }
         // Packets of old and new routes never meet, so each routing is judged by itself. Until the
         // new one is there, packets wait for less: what has failed takes all that is sent to it.
         let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
@@ -53,6 +56,9 @@ impl Scenario {
     /// Returns advice on what to type where packets deadlock; `None` where nothing is known to
     /// help.
     pub fn deadlock_advice(&self) -> Option<String> {
+        if let Some((_, advice)) = self.protocol_deadlock() {
+            return Some(advice);
+        }
         let wormhole = self.parameters.switching == Switching::Wormhole;
         match &self.network.routing {
             RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
@@ -111,7 +117,7 @@ impl Scenario {
         if self.workload.is_collective() {
             return None;
         }
-        let least = if self.workload.has_responses() { 4 } else { 2 };
+        let least = if self.workload.uses_response_channel(&self.parameters) { 4 } else { 2 };
         let mut set = DATELINE.to_owned();
         if self.parameters.virtual_channels < least {
             set += &format!(" --set router.virtual_channels={least}");
@@ -158,18 +164,23 @@ impl Scenario {
         };
         // By the virtual channel of the rings.
         let mut sizes: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
+        let apart = self.parameters.message_classes > 1;
         self.workload.for_each_size(&mut |class, bytes, access| {
             let (request, response) = access.payloads(bytes);
             let is_data = response.is_none();
-            let channel = |on_response_channel| match &self.network.routing {
+            let channel = |is_response| match &self.network.routing {
                 // Requests and responses have virtual channels of their own on Angara, and share
                 // them elsewhere.
                 routing if routing.is_of_any_fabric() => REQUEST_CHANNEL,
-                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data) => rules.channels.escape,
-                _ if on_response_channel => RESPONSE_CHANNEL,
+                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data, is_response) => {
+                    rules.channels.escape
+                }
+                _ if is_response && apart || is_data && class.on_response_channel => {
+                    RESPONSE_CHANNEL
+                }
                 _ => REQUEST_CHANNEL,
             };
-            let own = channel(is_data && class.on_response_channel);
+            let own = channel(false);
             sizes.entry(own).or_default().extend(flits(request));
             if let Some(response) = response {
                 sizes.entry(channel(true)).or_default().extend(flits(response));

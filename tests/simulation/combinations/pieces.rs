@@ -512,6 +512,11 @@ fn routers(all: &mut Vec<Piece>) {
         "adapter.send_overhead = \"2 us\"",
     ];
     all.extend(each("hosts", &hosts));
+    let limit = "adapter.responder_resources = 1\n{traffic|exchange}.read = {}";
+    all.extend(each("responder resources", &[limit]));
+    let limit = "adapter.responder_resources = 3";
+    all.push(Piece::new("responder resources", limit).among(&["remote_memory"]));
+    all.extend(each("message classes", &["router.message_classes = 1"]));
     let measures = ["measure.window = \"auto\"", "measure.precision = 0.5", "measure.growth = 0.5"];
     all.extend(each("measure", &measures).map(|piece| piece.among(&["traffic"])));
 }

@@ -132,11 +132,7 @@ enum Injection {
 impl Injection {
     fn new(routes: &Routes, parameters: &Parameters, (class, purpose): (u8, Purpose)) -> Self {
         let class = parameters.class(class);
-        let chooses = match class.packets {
-            PacketKind::Usual => purpose == Purpose::Data,
-            PacketKind::Adaptive => true,
-            PacketKind::Deterministic => false,
-        };
+        let chooses = class.is_adaptive(purpose == Purpose::Data, purpose == Purpose::Response);
         if chooses && matches!(routes, Routes::Adaptive(_)) {
             return Self::Adaptive;
         }
@@ -203,7 +199,7 @@ fn check_classes(routes: &Routes, width: u8, parameters: &Parameters) {
     for (number, class) in parameters.classes.iter().enumerate() {
         let TrafficClass { packets, on_response_channel, service } = *class;
         assert!(
-            packets != PacketKind::Adaptive || is_torus,
+            is_torus || !matches!(packets, PacketKind::Adaptive | PacketKind::AdaptiveResponses),
             "class {number} has adaptive packets, and routing is not adaptive on a torus"
         );
         assert!(

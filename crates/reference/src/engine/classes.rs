@@ -6,10 +6,11 @@ use flitlab_workload::traffic::{Message, MessageKind};
 
 /// Whether packets of a message, or of the response to it, choose their ways where routing is
 /// adaptive.
-pub fn choose(parameters: &Parameters, message: &Message) -> bool {
+pub fn choose(parameters: &Parameters, message: &Message, is_response: bool) -> bool {
     match parameters.class(message.class).packets {
         PacketKind::Usual => message.kind == MessageKind::Data,
         PacketKind::Adaptive => true,
+        PacketKind::AdaptiveResponses => is_response || message.kind == MessageKind::Data,
         PacketKind::Deterministic => false,
     }
 }

@@ -167,7 +167,7 @@ impl<'a> Terminals<'a> {
             injection_channel,
             virtual_channel: 0,
             adaptive: matches!(routes, Routes::Adaptive(_))
-                && classes::choose(self.parameters, &message)
+                && classes::choose(self.parameters, &message, is_response)
                 && from != to,
             course: None,
             undecided: false,
@@ -228,7 +228,9 @@ impl<'a> Terminals<'a> {
             Routes::Relation(_) | Routes::Paths(_) => {
                 Some(packet.first_of_set + packet.destination as usize % self.set_size)
             }
-            Routes::Adaptive(it) if classes::choose(self.parameters, message) => {
+            Routes::Adaptive(it)
+                if classes::choose(self.parameters, message, packet.is_response) =>
+            {
                 Some(it.rules().channels.adaptive.into())
             }
             Routes::Adaptive(_) => Some(packet.channel.into()),

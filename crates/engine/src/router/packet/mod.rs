@@ -145,14 +145,8 @@ impl HasEarliest for PacketMessages {
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = (
-        Cells,
-        Inlets,
-        (Credits, ResponderResources),
-        AdaptiveState,
-        ReductionUnits,
-        LinkState,
-    );
+    type Saved =
+        (Cells, Inlets, (Credits, ResponderResources), AdaptiveState, ReductionUnits, LinkState);
 
     const QUEUES_AT_ONCE: bool = false;
     const HOSTS_GO_AHEAD: bool = true;

@@ -126,8 +126,7 @@ impl PacketRouters {
             .filter(|_| resources.are_limited())?;
         let terminal = layout.first_terminal + own / routers.ejection_channels;
         let head = routers.head_of(buffer);
-        let completes =
-            head != NONE && common.packets.origins[head as usize].completes_request();
+        let completes = head != NONE && common.packets.origins[head as usize].completes_request();
         if !completes || resources.0.due(terminal) > 0 {
             return None;
         }

@@ -28,6 +28,7 @@ mod examples;
 mod forwarding;
 mod forwarding_tables;
 mod fuzz_corpus;
+mod head_of_queue_lifetime;
 mod identity;
 mod interruption;
 mod laws;

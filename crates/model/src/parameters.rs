@@ -195,6 +195,9 @@ pub struct Parameters {
     pub crossbar_speedup: u32,
     /// Time from the arrival of a packet's header in a router to its first request for an output.
     pub routing_latency: Picoseconds,
+    /// The time for which a packet at the head of a buffer waits for an output at the most, once it
+    /// may ask for one; then it is dropped. `None` if packets wait for any time.
+    pub head_of_queue_lifetime: Option<Picoseconds>,
     /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
     /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of
@@ -256,6 +259,7 @@ impl Default for Parameters {
             bubble: true,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(25_000),
+            head_of_queue_lifetime: None,
             crossbar_latency: Picoseconds(10_000),
             link_rate: Rate(60_000_000_000),
             link_latency: Picoseconds(70_000),
@@ -316,6 +320,7 @@ impl Parameters {
             bubble: false,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(80_000),
+            head_of_queue_lifetime: None,
             crossbar_latency: Picoseconds(20_000),
             link_rate: rate,
             link_latency: Picoseconds(26_000),

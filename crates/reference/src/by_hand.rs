@@ -31,6 +31,7 @@ pub fn parameters() -> Parameters {
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: Picoseconds(3),
+        head_of_queue_lifetime: None,
         crossbar_latency: Picoseconds(2),
         link_rate: rate(2),
         link_latency: Picoseconds(7),

@@ -1,6 +1,7 @@
 //! Random classes of traffic for the scenarios of `random_scenario`: as many as there can be, each
 //! with what the routing can give it.
 
+use flitlab_base::units::Picoseconds;
 use flitlab_engine::{PacketKind, Parameters, Retry, TrafficClass};
 use flitlab_routing::{HalfRing, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
@@ -64,6 +65,24 @@ impl Scenario {
         };
         if fits && (keep_order || self.messages.iter().all(is_whole)) {
             self.parameters.responder_resources = Some(limit);
+        }
+        self
+    }
+
+    /// One of five, of those that allow it, with a short lifetime at the head of queues.
+    pub fn with_head_of_queue_lifetime_at_times(self, seed: u64) -> Self {
+        if seed % 5 == 4 { self.with_head_of_queue_lifetime(seed) } else { self }
+    }
+
+    /// With a lifetime at the head of queues, unless links err or adapters hold few responses.
+    pub fn with_head_of_queue_lifetime(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(8);
+        let longest = *[5, 50, 500].choose(random).expect("some");
+        let Parameters { errors, responder_resources, head_of_queue_lifetime, .. } =
+            &mut self.parameters;
+        if errors.is_none() && responder_resources.is_none() {
+            *head_of_queue_lifetime = Some(Picoseconds(random.random_range(1..=longest)));
         }
         self
     }

@@ -463,6 +463,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
         routing_latency: Picoseconds(random.random_range(0..=5)),
+        head_of_queue_lifetime: None,
         crossbar_latency: Picoseconds(random.random_range(0..=3)),
         link_rate: link.0,
         link_latency: link.1,

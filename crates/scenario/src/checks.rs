@@ -6,6 +6,7 @@
 mod bubbles;
 mod errors;
 mod fabrics;
+mod lifetime;
 mod responder_resources;
 mod sharing;
 mod workload;
@@ -63,6 +64,7 @@ pub(super) fn run(
         checks.interruption(draft, network.as_deref(), makes_tables);
         checks.errors(draft, packets, fabric);
         checks.responder_resources(draft);
+        checks.lifetime(draft);
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());

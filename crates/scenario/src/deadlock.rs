@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RoutingSpec, Scenario};
+use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching};
 use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom};
 
@@ -15,6 +16,8 @@ pub enum Deadlock {
     /// split the room that rings keep (docs/model.md, "What the bubble promises"). What rules it
     /// out, if something does.
     Rarely { advice: Option<String> },
+    /// They can in this way, until routers drop those that have waited for this long.
+    Dropped { how: String, lifetime: Picoseconds },
     /// They can in this way. What to type, if something is known to help.
     Possible { how: String, advice: Option<String> },
 }
@@ -43,7 +46,10 @@ impl Scenario {
                 Deadlock::Rarely { advice: self.dateline().map(|set| format!("--set {set}")) }
             }
             Ok(freedom) => Deadlock::Never(freedom),
-            Err(how) => Deadlock::Possible { how, advice: self.deadlock_advice() },
+            Err(how) => match self.parameters.head_of_queue_lifetime {
+                Some(lifetime) => Deadlock::Dropped { how, lifetime },
+                None => Deadlock::Possible { how, advice: self.deadlock_advice() },
+            },
         }
     }
 

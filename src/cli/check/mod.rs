@@ -369,6 +369,7 @@ fn deadlock_text(scenario: &Scenario) -> String {
             )
         }
         Deadlock::Possible { how, .. } => how.clone(),
+        Deadlock::Dropped { how, lifetime } => text::dropped_text(how, *lifetime),
     }
 }
 

@@ -196,7 +196,7 @@ impl Simulator<'_> {
     }
 
     /// The packet at the buffer's head, if it may ask for its output.
-    fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+    pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
         let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
         if buffer.is_sending {
             return None;

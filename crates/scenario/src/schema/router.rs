@@ -110,6 +110,11 @@ fn router(
     reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
     reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);
+    let doc = "How long a packet waits at the head of a buffer (InfiniBand's HOQLife): then it is dropped, and nothing \
+               sends it again. So packets that wait for each other go on.";
+    let kind = WordOr { word: "unlimited", also: "none", kind: hop_time(Picoseconds(1)) };
+    let lifetime = reader.value("head_of_queue_lifetime", &kind, None, doc);
+    to.head_of_queue_lifetime = lifetime;
     let doc = "Time of a flit from an input buffer to an output.";
     reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
     preset

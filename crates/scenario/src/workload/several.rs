@@ -129,6 +129,11 @@ impl Workloads {
         self.members.iter().any(|member| member.spec.crosses_network())
     }
 
+    /// Whether all go on where messages are lost.
+    pub fn bear_losses(&self) -> bool {
+        self.members.iter().all(|member| member.spec.bears_losses())
+    }
+
     /// Whether one takes the collective subnetwork.
     pub fn is_collective(&self) -> bool {
         self.members.iter().any(|member| member.spec.is_collective())

@@ -25,6 +25,8 @@ pub(crate) trait Features {
     const RESENDS: bool = false;
     /// Adapters may hold a limited number of responses.
     const BOUNDS_RESPONSES: bool = false;
+    /// Packets may be dropped that wait at the head of a buffer for too long.
+    const DROPS: bool = false;
 }
 
 /// No feature.
@@ -53,6 +55,7 @@ impl<const RELATES: bool> Features for Every<RELATES> {
     const COMBINES: bool = true;
     const RESENDS: bool = true;
     const BOUNDS_RESPONSES: bool = true;
+    const DROPS: bool = true;
 }
 
 /// The bundle that the routers of a part need.
@@ -67,8 +70,13 @@ impl FeatureSet {
     /// The least bundle for a network.
     pub(crate) fn new(context: &NetworkContext<'_>) -> Self {
         let relates = matches!(context.routes, Routes::Relation(_));
-        let Parameters { errors, responder_resources, .. } = &context.parameters;
-        if errors.is_some() || responder_resources.is_some() || !context.trees.is_empty() {
+        let Parameters { errors, responder_resources, head_of_queue_lifetime, .. } =
+            &context.parameters;
+        if errors.is_some()
+            || responder_resources.is_some()
+            || head_of_queue_lifetime.is_some()
+            || !context.trees.is_empty()
+        {
             Self::Every { relates }
         } else if demands::is_adaptive(context.routes) {
             Self::Choosing { relates }

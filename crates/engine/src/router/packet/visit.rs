@@ -20,6 +20,7 @@ use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::Credits;
 use crate::router::packet::features::Features;
 use crate::router::packet::inlets::Inlets;
+use crate::router::packet::lifetime::Lifetimes;
 use crate::router::packet::link::Links;
 use crate::router::packet::responder_resources::ResponderResources;
 use crate::router::packet::{Crossing, FarEnd, PacketMessages, SharedState};
@@ -54,6 +55,7 @@ pub(crate) struct Visit<'a, 'f, S: Shape, F: Features> {
     pub far_ends: &'a [FarEnd],
     pub credits: &'a mut Credits,
     pub responder_resources: &'a mut ResponderResources,
+    pub lifetimes: &'a mut Lifetimes,
     /// Places of credits whose senders are woken by a credit, and the time of its arrival.
     pub woken: &'a mut Vec<(u32, Tick)>,
     pub remote_upstreams: &'a [RemoteUpstream],
@@ -99,6 +101,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             far_ends: &shared.far_ends,
             credits: &mut shared.credits,
             responder_resources: &mut shared.responder_resources,
+            lifetimes: &mut shared.lifetimes,
             woken: &mut shared.woken,
             remote_upstreams: &shared.ports.remote_upstreams,
             outgoing: &mut shared.outgoing,

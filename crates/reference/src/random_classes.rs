@@ -2,7 +2,7 @@
 //! with what the routing can give it.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{PacketKind, Parameters, Retry, TrafficClass};
+use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_routing::{HalfRing, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
@@ -53,10 +53,8 @@ impl Scenario {
         };
         // A packet that needs more room than there ever is waits for nothing that a cycle could show.
         let Parameters { buffer, .. } = self.parameters;
-        let errors = self.parameters.errors.as_ref();
-        let has_bad_copies = errors.is_some_and(|errors| errors.retry == Retry::Stomp);
         let fits = match &self.routes {
-            _ if has_bad_copies => false,
+            _ if self.parameters.errors.is_some() => false,
             Routes::Adaptive(adaptive) => {
                 let packets = 1 + u32::from(adaptive.rules().injection_bubble);
                 packets * self.parameters.maximum_packet() <= buffer

@@ -3,7 +3,7 @@
 use super::Checks;
 use crate::RoutingSpec;
 use crate::schema::Draft;
-use flitlab_engine::{Retry, TrafficClass};
+use flitlab_engine::TrafficClass;
 use flitlab_routing::HalfRing;
 use flitlab_routing::angara::Algorithm;
 
@@ -31,11 +31,10 @@ impl Checks<'_> {
             let help = format!("{leave_out}, or write `sharing = \"packet\"` in [link]");
             self.refuse(&[LIMIT, "link.sharing"], message, help);
         }
-        if parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Stomp) {
+        if parameters.errors.is_some() {
             let message =
                 "a bad copy of a request would take room for a response that nobody sends";
-            let help = format!("write `retry = \"store\"` in [link.errors], or {leave_out}");
-            self.refuse(&[LIMIT, "link.errors.retry", "link.errors"], message, help);
+            self.refuse(&[LIMIT, "link.errors"], message, leave_out);
         }
         let Some(workload) = &draft.workload else { return };
         if !workload.reads() {

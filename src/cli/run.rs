@@ -128,6 +128,9 @@ impl Run {
         if let Deadlock::Possible { how, .. } = scenario.deadlock() {
             bar.above(|| say(&format!("warning: {how}")));
         }
+        if let Deadlock::Dropped { how, lifetime } = scenario.deadlock() {
+            bar.above(|| say(&format!("warning: {}", text::dropped_text(&how, lifetime))));
+        }
 
         if let Some(checkpoint) = &from {
             let time = time_text(checkpoint.now());

@@ -75,7 +75,7 @@ impl Expectation {
             passage_rate: passage.map(|passage| passage.rate),
             forwarding_cycle: match simulation.scenario().deadlock() {
                 Deadlock::Possible { how, .. } => Some(how),
-                Deadlock::Never(_) | Deadlock::Rarely { .. } => None,
+                Deadlock::Never(_) | Deadlock::Rarely { .. } | Deadlock::Dropped { .. } => None,
             },
         }
     }

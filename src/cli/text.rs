@@ -235,8 +235,11 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
             Some(time) => format!("after {}", time_text(time)),
             None => "not before the end".into(),
         };
-        line("sources went on", after(row.interruption));
-        line("recovered", after(row.recovery));
+        // Of a load, only one that is interrupted is completed.
+        if row.status == Status::Completed && row.completion_time.is_none() {
+            line("sources went on", after(row.interruption));
+            line("recovered", after(row.recovery));
+        }
     }
     if let (Some(damaged), Some(resent)) = (row.damaged_packets, row.resent_flits) {
         let (damaged, resent) = (100.0 * damaged, 100.0 * resent);
@@ -363,6 +366,14 @@ pub(super) fn duration(seconds: f64) -> String {
         ..172_800.0 => format!("{:.1} h", seconds / 3_600.0),
         _ => format!("{:.1} days", seconds / 86_400.0),
     }
+}
+
+/// How packets can deadlock, and what becomes of them.
+pub(super) fn dropped_text(how: &str, lifetime: Picoseconds) -> String {
+    format!(
+        "{how}; they go on, since a packet that waits at the head of a buffer for {} is dropped",
+        time_text(lifetime)
+    )
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ fn the_engines_agree_on_classes_of_traffic() {
         let chooses = |class| match parameters.class(class).packets {
             PacketKind::Usual => messages.iter().all(|it| it.kind == MessageKind::Data),
             PacketKind::Adaptive => true,
-            PacketKind::Deterministic => false,
+            PacketKind::AdaptiveResponses | PacketKind::Deterministic => false,
         };
         let classes: BTreeSet<u8> = packets
             .filter(|packet| packet.virtual_channel == 1 && chooses(packet.class))

@@ -135,11 +135,14 @@ fn one_size(scenario: &Scenario) -> bool {
 /// packets and flit by flit.
 fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
     let one = |seed: u64| {
-        let scenario = if seed.is_multiple_of(2) {
+        let mut scenario = if seed.is_multiple_of(2) {
             flit_scenario(seed / 2)
         } else {
             differential::packet_scenario(seed / 2)
         };
+        // What adapters hold and what is dropped is not the concern of the routes' proof.
+        scenario.parameters.responder_resources = None;
+        scenario.parameters.head_of_queue_lifetime = None;
         let Scenario { fabric, routes, parameters, messages } = &scenario;
         let wormhole = parameters.switching == Switching::Wormhole;
         let verdict = prove_deadlock_free(fabric, routes, FlowControl::from(parameters));
@@ -172,7 +175,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
 
 #[test]
 fn what_is_proved_never_deadlocks_and_what_deadlocks_was_warned_of() {
-    let counts = verdicts_hold(0..900);
+    let counts = verdicts_hold(0..2000);
     println!("{counts:?}");
     for name in ["NoCircle", "NoCircle, worms", "Bubble", "Escape"] {
         assert!(counts.contains_key(name), "{counts:?}");

@@ -62,6 +62,29 @@ fn no_packet_goes_ahead_of_one_on_another_virtual_channel_that_may_come_first() 
     agree(SEED, &scenario);
 }
 
+/// Adapters that hold one to three responses keep requests in the network, where responses on the
+/// same channel wait behind them.
+#[test]
+fn the_engines_agree_where_adapters_hold_few_responses() {
+    let of_channels = |classes| {
+        let stuck = (0..80).into_par_iter().map(|seed| {
+            let scenario = Scenario::ruled(seed).with_remote_operations(seed);
+            let mut scenario = scenario.with_responder_resources(seed);
+            scenario.parameters.message_classes = classes;
+            let packets = scenario.messages.iter().map(|message| {
+                let (there, back) = scenario.packets_of(message);
+                there.len() + back.len()
+            });
+            let packets: usize = packets.sum();
+            usize::from(agree(seed, &scenario) < packets)
+        });
+        stuck.sum::<usize>()
+    };
+    let one = of_channels(1);
+    assert_eq!(of_channels(2), 0, "deadlocks in spite of a channel for responses");
+    assert!(one > 3, "{one} deadlocks on one channel");
+}
+
 #[test]
 #[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {

@@ -581,6 +581,9 @@ fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
     } else {
         (forward + context.routing).min(back + flits * fastest)
     };
+    // A packet that is dropped frees its room at once.
+    let drops = parameters.head_of_queue_lifetime.is_some();
+    let window = if drops { window.min(back) } else { window };
     let window = match &parameters.errors {
         // A bad copy leaves its buffer when its last flit is there, and acknowledgements may be
         // sent at that time.

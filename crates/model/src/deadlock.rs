@@ -16,6 +16,12 @@ pub enum Lack {
         /// Flits that are free, fewer than needed.
         free: u32,
     },
+    /// A resource for the response to the request that the packet completes. The adapter of its
+    /// destination holds as many responses as it can, and the next packet is in their way.
+    ResponderResource {
+        /// Responses that the adapter holds.
+        held: u32,
+    },
     /// A virtual channel of the channel that the packet waits for. The next packet holds it.
     VirtualChannel,
     /// The rest of its own flits, which are one router behind.
@@ -80,6 +86,12 @@ impl fmt::Display for Deadlock {
                 Lack::Room { needed, free } => {
                     writeln!(formatter, "channel {output}, needs {needed} flits, {free} free")
                 }
+                Lack::ResponderResource { held } => writeln!(
+                    formatter,
+                    "channel {output}, whose adapter takes no request: it holds {held} {}, all that it can, and the next \
+                     packet is in their way",
+                    if held == 1 { "response" } else { "responses" }
+                ),
                 Lack::VirtualChannel => {
                     writeln!(
                         formatter,
@@ -88,6 +100,14 @@ impl fmt::Display for Deadlock {
                 }
                 Lack::Flits => writeln!(formatter, "its own flits, which are one router behind"),
             }?;
+        }
+        let is_protocol =
+            |waiting: &Waiting| matches!(waiting.lacks, Lack::ResponderResource { .. });
+        if self.cycle.iter().any(is_protocol) {
+            writeln!(
+                formatter,
+                "  the cause: requests wait for adapters to send responses, and these wait behind requests"
+            )?;
         }
         Ok(())
     }

@@ -179,6 +179,9 @@ pub struct Parameters {
     /// Virtual channels of each channel. Angara's five have names and duties. With a forwarding
     /// table they are the virtual channels of the table.
     pub virtual_channels: u8,
+    /// Number of Angara's channels for requests and their responses: 2 if each have their own, 1 if
+    /// responses share the request channel. Tables and relations have no such channels.
+    pub message_classes: u8,
     /// Flits of the buffer of a network channel, per virtual channel.
     pub buffer: u32,
     /// The part of a packet that has to be there before the packet may be granted.
@@ -196,6 +199,9 @@ pub struct Parameters {
     pub crossbar_speedup: u32,
     /// Time from the arrival of a packet's header in a router to its first request for an output.
     pub routing_latency: Picoseconds,
+    /// The time for which a packet at the head of a buffer waits for an output at the most, once it
+    /// may ask for one; then it is dropped. `None` if packets wait for any time.
+    pub head_of_queue_lifetime: Option<Picoseconds>,
     /// Time to cross the router, added to the output channel's latency for each flit.
     pub crossbar_latency: Picoseconds,
     /// Data rate of each direction of the fastest cables; a fabric may give slower ones a rate of
@@ -230,6 +236,9 @@ pub struct Parameters {
     /// Time for which an atomic operation occupies its target's adapter, which performs one after
     /// the other.
     pub atomic_time: Picoseconds,
+    /// The most responses that an adapter holds, from the grant of its ejection channel to a
+    /// request until the response has left; `None` if there is no limit.
+    pub responder_resources: Option<u16>,
     /// The unit that reduces operands inside the routers.
     pub collective: CollectiveUnit,
     /// Errors of network channels; `None` if they have none.
@@ -246,6 +255,7 @@ impl Default for Parameters {
             checksum_flits: 1,
             maximum_payload: Bytes(256),
             virtual_channels: narrow(VIRTUAL_CHANNELS),
+            message_classes: 2,
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
@@ -253,6 +263,7 @@ impl Default for Parameters {
             bubble: true,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(25_000),
+            head_of_queue_lifetime: None,
             crossbar_latency: Picoseconds(10_000),
             link_rate: Rate(60_000_000_000),
             link_latency: Picoseconds(70_000),
@@ -268,6 +279,7 @@ impl Default for Parameters {
             receive_overhead: Picoseconds(340_000),
             service_time: Picoseconds(100_000),
             atomic_time: Picoseconds(50_000),
+            responder_resources: None,
             collective: CollectiveUnit::default(),
             errors: None,
             classes: Vec::new(),
@@ -304,6 +316,7 @@ impl Parameters {
             checksum_flits: 0,
             maximum_payload: Bytes(2048),
             virtual_channels: 8,
+            message_classes: 2,
             buffer: 132,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
@@ -311,6 +324,7 @@ impl Parameters {
             bubble: false,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(80_000),
+            head_of_queue_lifetime: None,
             crossbar_latency: Picoseconds(20_000),
             link_rate: rate,
             link_latency: Picoseconds(26_000),
@@ -326,6 +340,7 @@ impl Parameters {
             receive_overhead: Picoseconds(520_000),
             service_time: Picoseconds(100_000),
             atomic_time: Picoseconds(50_000),
+            responder_resources: None,
             collective: CollectiveUnit::default(),
             errors: None,
             classes: Vec::new(),

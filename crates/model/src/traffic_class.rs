@@ -9,6 +9,9 @@ pub enum PacketKind {
     Usual,
     /// All packets are injected on the adaptive channel, and choose among its outputs.
     Adaptive,
+    /// Messages of data, responses and acknowledgements are adaptive. Requests and puts are
+    /// deterministic.
+    AdaptiveResponses,
     /// All packets take direction order, on the request or the response channel.
     Deterministic,
 }
@@ -28,11 +31,12 @@ pub struct TrafficClass {
 
 impl TrafficClass {
     /// Whether packets are adaptive where routing is, by whether their message is data, which
-    /// nobody answers.
-    pub fn is_adaptive(self, is_data: bool) -> bool {
+    /// nobody answers, or a response.
+    pub fn is_adaptive(self, is_data: bool, is_response: bool) -> bool {
         match self.packets {
             PacketKind::Usual => is_data,
             PacketKind::Adaptive => true,
+            PacketKind::AdaptiveResponses => is_data || is_response,
             PacketKind::Deterministic => false,
         }
     }

@@ -23,6 +23,7 @@ pub fn parameters() -> Parameters {
         checksum_flits: 0,
         maximum_payload: Bytes(MAXIMUM_PAYLOAD),
         virtual_channels: 5,
+        message_classes: 2,
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
@@ -30,6 +31,7 @@ pub fn parameters() -> Parameters {
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: Picoseconds(3),
+        head_of_queue_lifetime: None,
         crossbar_latency: Picoseconds(2),
         link_rate: rate(2),
         link_latency: Picoseconds(7),
@@ -45,6 +47,7 @@ pub fn parameters() -> Parameters {
         receive_overhead: Picoseconds::ZERO,
         service_time: Picoseconds::ZERO,
         atomic_time: Picoseconds::ZERO,
+        responder_resources: None,
         collective: Default::default(),
         errors: None,
     }

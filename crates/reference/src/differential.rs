@@ -40,7 +40,8 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
-    scenario.with_classes_at_times(seed)
+    let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
+    scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
 }
 
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
@@ -74,6 +75,12 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
             agree_on_stalls(seed, scenario);
         }
         (reference, stuck)
+    } else if parameters.head_of_queue_lifetime.is_some() {
+        let (reference, losses) = engine::run_dropping(fabric, routes, parameters, messages);
+        let counters = run.counters.last().expect("those at the end");
+        let fast = (counters.packets_lost, counters.messages_lost);
+        assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
+        (reference, false)
     } else {
         match engine::run_counting(fabric, routes, parameters, messages) {
             Ok((reference, counts, flits)) => {
@@ -148,10 +155,10 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 16 + 8 + 6;
+pub const PACKET_FEATURES: usize = 18 + 10 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 16 + 11 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 18 + 11 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -186,8 +193,13 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (messages.iter().any(|it| it.class > 0), "several classes"),
         (of_class(|it| it.packets == PacketKind::Adaptive), "a class with a choice"),
         (of_class(|it| it.packets == PacketKind::Deterministic), "a class without a choice"),
+        (
+            of_class(|it| it.packets == PacketKind::AdaptiveResponses),
+            "a class whose responses have a choice",
+        ),
         (of_class(|it| it.on_response_channel), "a class on the response channel"),
         (of_class(|it| it.service > 0), "a class with virtual channels of its own"),
+        (parameters.message_classes == 1, "one message class"),
     ];
     let of_links = match &parameters.sharing {
         Some(_) => features_of_flits(parameters),
@@ -234,6 +246,8 @@ fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
         (sizes.any(|rest| rest > 0), "mixed packet sizes"),
         (parameters.virtual_channels > 5, "more than five virtual channels"),
         (failed, "failed cables"),
+        (parameters.responder_resources.is_some(), "responder resources"),
+        (parameters.head_of_queue_lifetime.is_some(), "a lifetime at the head of queues"),
     ])
 }
 

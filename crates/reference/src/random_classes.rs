@@ -1,9 +1,10 @@
 //! Random classes of traffic for the scenarios of `random_scenario`: as many as there can be, each
 //! with what the routing can give it.
 
-use flitlab_engine::{PacketKind, TrafficClass};
-use flitlab_routing::Routes;
-use flitlab_workload::traffic::MAX_WORKLOADS;
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::{PacketKind, Parameters, TrafficClass};
+use flitlab_routing::{HalfRing, Routes};
+use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,6 +16,73 @@ impl Scenario {
     /// are drawn from a stream of their own, so the other scenarios are what they have always been.
     pub fn with_classes_at_times(self, seed: u64) -> Self {
         if seed % 5 == 2 { self.with_classes(seed) } else { self }
+    }
+
+    /// One of four with requests and responses on one channel, and of the classes that would not choose
+    /// some whose responses do; drawn from a stream of their own, too.
+    pub fn with_ways_of_responses_at_times(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(6);
+        self.parameters.message_classes = if random.random_bool(0.25) { 1 } else { 2 };
+        for class in &mut self.parameters.classes {
+            if class.packets == PacketKind::Deterministic && random.random_bool(0.5) {
+                class.packets = PacketKind::AdaptiveResponses;
+            }
+        }
+        self
+    }
+
+    /// One of three with adapters that hold few responses.
+    pub fn with_responder_resources_at_times(self, seed: u64) -> Self {
+        if seed % 3 == 1 { self.with_responder_resources(seed) } else { self }
+    }
+
+    /// With adapters that hold few responses, unless packets of a request can overtake each other:
+    /// then these might fill an adapter with requests that never become whole.
+    pub fn with_responder_resources(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(7);
+        let limit = random.random_range(1..=3);
+        let keep_order = match &self.routes {
+            Routes::Forwarding(_) => true,
+            Routes::DirectionOrder(order) => order.rules().half_ring != HalfRing::Random,
+            _ => false,
+        };
+        let is_whole = |message: &Message| {
+            message.kind == MessageKind::Data || self.packets_of(message).0.len() == 1
+        };
+        // A packet that needs more room than there ever is waits for nothing that a cycle could show.
+        let Parameters { buffer, .. } = self.parameters;
+        let fits = match &self.routes {
+            _ if self.parameters.errors.is_some() => false,
+            Routes::Adaptive(adaptive) => {
+                let packets = 1 + u32::from(adaptive.rules().injection_bubble);
+                packets * self.parameters.maximum_packet() <= buffer
+            }
+            _ => true,
+        };
+        if fits && (keep_order || self.messages.iter().all(is_whole)) {
+            self.parameters.responder_resources = Some(limit);
+        }
+        self
+    }
+
+    /// One of five, of those that allow it, with a short lifetime at the head of queues.
+    pub fn with_head_of_queue_lifetime_at_times(self, seed: u64) -> Self {
+        if seed % 5 == 4 { self.with_head_of_queue_lifetime(seed) } else { self }
+    }
+
+    /// With a lifetime at the head of queues, unless links err or adapters hold few responses.
+    pub fn with_head_of_queue_lifetime(mut self, seed: u64) -> Self {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(8);
+        let longest = *[5, 50, 500].choose(random).expect("some");
+        let Parameters { errors, responder_resources, head_of_queue_lifetime, .. } =
+            &mut self.parameters;
+        if errors.is_none() && responder_resources.is_none() {
+            *head_of_queue_lifetime = Some(Picoseconds(random.random_range(1..=longest)));
+        }
+        self
     }
 
     /// With several classes of traffic.

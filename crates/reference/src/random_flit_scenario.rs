@@ -42,7 +42,7 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
         if seed == LAST_FLITS { scenario } else { scenario.with_datelines_of_escapes(seed) };
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
-    scenario.with_classes_at_times(seed)
+    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }
 
 /// The scenario of this seed under adaptive routing whose escape follows a table.
@@ -51,7 +51,7 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
     let mut scenario =
         Scenario::drawn_adaptive_by_table(&mut random, seed, WORK).with_cables_at_times(seed);
     share(&mut random, &mut scenario);
-    scenario.with_classes_at_times(seed)
+    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }
 
 /// Draws what routers with shared links have besides, and what is different in them.

@@ -479,6 +479,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         checksum_flits: random.random_range(0..=1),
         maximum_payload: Bytes(maximum_payload),
         virtual_channels: 5,
+        message_classes: 2,
         buffer: 0,
         switching: *[Switching::VirtualCutThrough, Switching::StoreAndForward]
             .choose(random)
@@ -490,6 +491,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
         routing_latency: Picoseconds(random.random_range(0..=5)),
+        head_of_queue_lifetime: None,
         crossbar_latency: Picoseconds(random.random_range(0..=3)),
         link_rate: link.0,
         link_latency: link.1,
@@ -505,6 +507,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         receive_overhead: Picoseconds(receive_overhead),
         service_time: Picoseconds(service_time),
         atomic_time: Picoseconds::ZERO,
+        responder_resources: None,
         collective: Default::default(),
         errors: None,
     };

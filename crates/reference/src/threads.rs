@@ -16,7 +16,8 @@ pub const THREADS: [usize; 3] = [2, 3, 7];
 pub struct Run {
     pub log: (Vec<DeliveredPacket>, Vec<CompletedMessage>),
     pub digest: Digest,
-    counters: Vec<Counters>,
+    /// At each stop, and at the end.
+    pub counters: Vec<Counters>,
     under_way: Vec<(usize, u64)>,
     channels: Vec<ChannelReport>,
     pub deadlock: Option<Deadlock>,

@@ -8,6 +8,11 @@ pub fn assert_each_waits_for_the_next(deadlock: &Deadlock) {
     for (waiting, next) in deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1)) {
         let follows = match waiting.lacks {
             Lack::Room { needed, free } => free < needed && next.input == waiting.output,
+            // The response is to enter the buffer behind an injection channel there.
+            Lack::ResponderResource { .. } => {
+                let adapter = format!("{} injection", waiting.destination);
+                next.router == waiting.router && next.input.starts_with(&adapter)
+            }
             Lack::VirtualChannel => {
                 (&next.router, &next.output) == (&waiting.router, &waiting.output)
             }

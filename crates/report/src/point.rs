@@ -245,10 +245,11 @@ table! {
         /// Where links err: flits that were sent again between routers, over the flits of packets
         /// that came times their hops, warm-up included.
         resent_flits: Option<f64> as Number, "resent_flits", "flits sent again", Throughput, usual;
-        /// Where something failed during operation: packets cut or swallowed.
+        /// Where something failed during operation: packets cut or swallowed. Where routers drop
+        /// packets: those dropped since the start.
         packets_lost: Option<u64> as Count<u64>, "packets_lost", "packets lost", Completion, usual;
-        /// Where something failed during operation: messages that are not received for it, those of
-        /// failed nodes included.
+        /// Where something failed during operation, or routers drop packets: messages that are not
+        /// received for it, those of failed nodes included.
         messages_lost: Option<u64> as Count<u64>, "messages_lost", "messages lost", Completion, more;
         /// From the failure until sources went on with new tables.
         interruption: Option<Picoseconds> as Microseconds, "interruption_us", "interruption", Completion, usual;

@@ -6,6 +6,8 @@
 mod bubbles;
 mod errors;
 mod fabrics;
+mod lifetime;
+mod responder_resources;
 mod sharing;
 mod workload;
 
@@ -61,6 +63,8 @@ pub(super) fn run(
     if purpose != Purpose::Routes {
         checks.interruption(draft, network.as_deref(), makes_tables);
         checks.errors(draft, packets, fabric);
+        checks.responder_resources(draft);
+        checks.lifetime(draft);
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());
@@ -166,7 +170,7 @@ impl Checks<'_> {
             "routing.opensm.paths",
             "router.preset",
         ];
-        let reads = draft.reads();
+        let reads = draft.uses_response_channel();
         let (needs, why) = match routing.vcs() {
             None if routing.has_dateline() && matches!(routing, RoutingSpec::Adaptive(_)) => {
                 let why = "with datelines requests and responses take two each, and adaptive packets one more: write \

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RoutingSpec, Scenario};
+use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
 use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom, Routes};
 
@@ -15,6 +16,8 @@ pub enum Deadlock {
     /// split the room that rings keep (docs/model.md, "What the bubble promises"). What rules it
     /// out, if something does.
     Rarely { advice: Option<String> },
+    /// They can in this way, until routers drop those that have waited for this long.
+    Dropped { how: String, lifetime: Picoseconds },
     /// They can in this way. What to type, if something is known to help.
     Possible { how: String, advice: Option<String> },
 }
@@ -25,11 +28,21 @@ const ALLOCATION: &str = "link.sharing.flit.virtual_channel_allocation";
 /// The setting that divides the packets of rings into two classes.
 const DATELINE: &str = "routing.direction_order.dateline=true";
 
+/// Two pieces of advice as one, which ends with the settings of both.
+fn both(one: &str, other: &str) -> String {
+    let [(one, first), (other, then)] =
+        [one, other].map(|advice| advice.split_at(advice.find(" --set").unwrap_or(advice.len())));
+    format!("{}; besides, {other}{first}{then}", one.trim_end_matches(':'))
+}
+
 impl Scenario {
     /// Whether packets can wait for each other for ever; every pair has a route.
     pub fn deadlock(&self) -> Deadlock {
         if !self.workload.crosses_network() {
             return Deadlock::Never(Freedom::NoCircle);
+        }
+        if let Some((how, _)) = self.protocol_deadlock() {
+            return Deadlock::Possible { how, advice: self.deadlock_advice() };
         }
         // Packets of old and new routes never meet, so each routing is judged by itself. Until the
         // new one is there, packets wait for less: what has failed takes all that is sent to it.
@@ -43,7 +56,10 @@ impl Scenario {
                 Deadlock::Rarely { advice: self.dateline().map(|set| format!("--set {set}")) }
             }
             Ok(freedom) => Deadlock::Never(freedom),
-            Err(how) => Deadlock::Possible { how, advice: self.deadlock_advice() },
+            Err(how) => match self.parameters.head_of_queue_lifetime {
+                Some(lifetime) => Deadlock::Dropped { how, lifetime },
+                None => Deadlock::Possible { how, advice: self.deadlock_advice() },
+            },
         }
     }
 
@@ -55,6 +71,16 @@ impl Scenario {
     /// Returns advice on what to type where packets deadlock; `None` where nothing is known to
     /// help.
     pub fn deadlock_advice(&self) -> Option<String> {
+        let Some((_, advice)) = self.protocol_deadlock() else { return self.advice_on_routes() };
+        let routes = self.network.freedom(self.flow_control()).err();
+        match routes.and_then(|_| self.advice_on_routes()) {
+            Some(of_routes) => Some(both(&advice, &of_routes)),
+            None => Some(advice),
+        }
+    }
+
+    /// What to type where the routes can deadlock by themselves.
+    fn advice_on_routes(&self) -> Option<String> {
         let FlowControl { wormhole, atomic, .. } = self.flow_control();
         match &self.network.routing {
             RoutingSpec::Agnostic { algorithm, .. } if !algorithm.avoids_deadlock => Some(format!(
@@ -125,7 +151,7 @@ impl Scenario {
         if self.workload.is_collective() {
             return None;
         }
-        let least = if self.workload.has_responses() { 4 } else { 2 };
+        let least = if self.workload.uses_response_channel(&self.parameters) { 4 } else { 2 };
         let mut set = DATELINE.to_owned();
         if self.parameters.virtual_channels < least {
             set += &format!(" --set router.virtual_channels={least}");
@@ -176,18 +202,23 @@ impl Scenario {
         };
         // By the virtual channel of the rings.
         let mut sizes: BTreeMap<u8, BTreeSet<u32>> = BTreeMap::new();
+        let apart = self.parameters.message_classes > 1;
         self.workload.for_each_size(&mut |class, bytes, access| {
             let (request, response) = access.payloads(bytes);
             let is_data = response.is_none();
-            let channel = |on_response_channel| match &self.network.routing {
+            let channel = |is_response| match &self.network.routing {
                 // Requests and responses have virtual channels of their own on Angara, and share
                 // them elsewhere.
                 routing if routing.is_of_any_fabric() => REQUEST_CHANNEL,
-                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data) => rules.channels.escape,
-                _ if on_response_channel => RESPONSE_CHANNEL,
+                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data, is_response) => {
+                    rules.channels.escape
+                }
+                _ if is_response && apart || is_data && class.on_response_channel => {
+                    RESPONSE_CHANNEL
+                }
                 _ => REQUEST_CHANNEL,
             };
-            let own = channel(is_data && class.on_response_channel);
+            let own = channel(false);
             sizes.entry(own).or_default().extend(flits(request));
             if let Some(response) = response {
                 sizes.entry(channel(true)).or_default().extend(flits(response));

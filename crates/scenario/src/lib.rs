@@ -77,6 +77,7 @@ mod interruption;
 mod load;
 mod name;
 mod network;
+mod protocol_deadlock;
 mod reference;
 mod relation;
 mod resolved;

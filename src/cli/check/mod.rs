@@ -205,7 +205,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     if let Some(interruption) = interruption(scenario) {
         line("interruption", interruption);
     }
-    line("deadlock", deadlock_text(&scenario.deadlock()));
+    line("deadlock", deadlock_text(scenario));
     if let Some(capacity) = expectation.capacity_payload {
         let flits = simulation.fabric().capacity();
         let text =
@@ -259,6 +259,7 @@ fn workload(share: Share<'_>, scenario: &Scenario) -> String {
     text += match class.packets {
         PacketKind::Usual => "",
         PacketKind::Adaptive => "; all packets adaptive",
+        PacketKind::AdaptiveResponses => "; responses adaptive",
         PacketKind::Deterministic => "; all packets deterministic",
     };
     if class.on_response_channel {
@@ -341,9 +342,15 @@ fn interruption(scenario: &Scenario) -> Option<String> {
 }
 
 /// Whether packets can wait for each other for ever, and why not.
-fn deadlock_text(deadlock: &Deadlock) -> String {
-    let none = "no packets can wait for each other for ever";
-    match deadlock {
+fn deadlock_text(scenario: &Scenario) -> String {
+    let none = match scenario.responder_resources() {
+        Some(_) => {
+            "no packets can wait for each other for ever (requests wait for responses, and these, apart from them, for no \
+             requests)"
+        }
+        None => "no packets can wait for each other for ever",
+    };
+    match &scenario.deadlock() {
         Deadlock::Never(Freedom::NoCircle) => {
             format!("{none}: what waits for what leads in no circle")
         }
@@ -362,6 +369,7 @@ fn deadlock_text(deadlock: &Deadlock) -> String {
             )
         }
         Deadlock::Possible { how, .. } => how.clone(),
+        Deadlock::Dropped { how, lifetime } => text::dropped_text(how, *lifetime),
     }
 }
 
@@ -398,8 +406,12 @@ fn virtual_channels(simulation: &Simulation) -> String {
             &["request", "request past the dateline", "response", "response past it", "adaptive"]
         }
         routing if routing.has_dateline() => {
+            let responses = match scenario.parameters.message_classes {
+                1 => "responses too",
+                _ => "responses 2 and 3",
+            };
             return format!(
-                "{all}; on rings data and requests take 0 and 1, responses 2 and 3, by whether they pass the dateline"
+                "{all}; on rings data and requests take 0 and 1, {responses}, by whether they pass the dateline"
             );
         }
         _ => &VIRTUAL_CHANNEL_NAMES,

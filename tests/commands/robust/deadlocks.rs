@@ -40,6 +40,19 @@ fn a_torus_without_bubbles_is_told_of_the_bubble_rule() {
 }
 
 #[test]
+fn requests_and_responses_on_one_channel_are_told_of_two() {
+    let place = Workplace::new("robust_deadlock_requests");
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/angara/blocking-requests.toml");
+    let said = followed(&place, &[scenario, "--set", "router.message_classes=1"]);
+    assert!(said.contains("the cause: requests wait for adapters to send responses"), "{said}");
+    let (code, said) = place.soon(&["check", scenario, "--set", "router.message_classes=1"], &[]);
+    assert_eq!((code, settings(&said)), (4, vec!["router.message_classes=2".to_owned()]));
+    let said = place.run(&["check", scenario]);
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("requests wait for responses, and these, apart"), "{said}");
+}
+
+#[test]
 fn a_load_that_deadlocks_is_told_too() {
     let place = Workplace::new("robust_deadlock_load");
     place.write(

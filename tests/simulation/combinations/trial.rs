@@ -72,7 +72,7 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     let simulation = Simulation::new(&scenario)
         .unwrap_or_else(|error| panic!("the check accepts it, and it can't be set up: {error}"));
     let (foretold, advice) = match scenario.deadlock() {
-        Deadlock::Never(_) => (false, None),
+        Deadlock::Never(_) | Deadlock::Dropped { .. } => (false, None),
         Deadlock::Rarely { advice } | Deadlock::Possible { advice, .. } => (true, advice),
     };
     let advised = advice.map(|advice| followed(&document, &advice));

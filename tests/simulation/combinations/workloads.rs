@@ -126,6 +126,8 @@ fn several(all: &mut Vec<Piece>) {
          operation = \"put\", pattern = \"all-to-all\", message = \"64 B\" } }",
         "workloads.own.packets = \"deterministic\"\nworkloads.other = { packets = \"adaptive\", remote_memory = { \
          operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
+        "workloads.own.packets = \"adaptive-responses\"\nworkloads.other = { packets = \"adaptive-responses\", \
+         remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
     ];
     let adaptive = ["adaptive", "pick_orthant", "outflank"];
     all.extend(each("beside", &on_tori).map(|piece| piece.among(&adaptive)));

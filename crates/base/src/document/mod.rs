@@ -23,11 +23,11 @@ pub use choice::{Choice, Variant, plain, plain_row, row_with_keys, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
 pub use file::{InputFile, hexadecimal, read_other};
 pub use kind::{
-    Auto, CountIn, LARGEST, Word, both, clock_time, nearest, out_of_range, quoted, report_repeated,
-    time_to, wrong_type,
+    Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };
 pub use kind::{
-    Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
+    CountIn, LARGEST, Word, WordOr, both, clock_time, nearest, out_of_range, quoted,
+    report_repeated, time_to, wrong_type,
 };
 pub(crate) use reader::Presence;
 pub use reader::Reader;

@@ -8,7 +8,7 @@ use crate::common::Common;
 use crate::frame::tick::{NO_TIME, Tick};
 use crate::next_hop::answer::Ends;
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
-use crate::packet::message::{Arrival, Note, Queued, Role};
+use crate::packet::message::{Arrival, Note, Purpose, Queued, Role};
 use crate::packet::{Origin, Packet};
 use crate::router::packet::collective::COLLECTIVE;
 use flitlab_base::narrow::fitted;
@@ -34,6 +34,8 @@ pub(crate) struct NewPacket {
     pub slot: u32,
     /// The tag of its message, if it is the message's last packet and its departure is to be told.
     pub departs: Option<u64>,
+    /// Whether it is the last packet of a response.
+    pub responds: bool,
 }
 
 impl Hosts {
@@ -116,11 +118,18 @@ impl Hosts {
         let of_packet =
             PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
         let slot = self.make_packet(common, (number, terminal, vc), of_packet, now);
+        if is_last
+            && role.purpose() == Ok(Purpose::Request)
+            && common.context.parameters.responder_resources.is_some()
+        {
+            common.packets.origins[slot as usize].complete_request();
+        }
         if arrival == COLLECTIVE {
             tag = self.tag_of_operation(tag, class);
         }
         let departs = is_last && role.departs() && tells_host && self.workload.wants_departure(tag);
-        NewPacket { slot, departs: departs.then_some(tag) }
+        let responds = is_last && role.is_response();
+        NewPacket { slot, departs: departs.then_some(tag), responds }
     }
 
     /// Makes a packet of a terminal, whose header starts on an injection channel now. Returns its

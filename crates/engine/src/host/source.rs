@@ -205,6 +205,14 @@ impl Sources {
             + self.choices.memory()
     }
 
+    /// Number of responses in a source queue.
+    pub(crate) fn responses_in(&self, queue: usize) -> usize {
+        let next = |message: &&Queued| self.queued.get(message.next);
+        let messages = std::iter::successors(self.queued.get(self.queues[queue].head), next);
+        let notes = messages.filter_map(|message| self.notes.get(message.note));
+        notes.filter(|note| note.role.is_response()).count()
+    }
+
     /// Begins anew to take paths in turn, after these have changed.
     pub(crate) fn choose_anew(&mut self, common: &Common<'_>) {
         self.choices.begin_turns(&common.context, common.schedule.part);

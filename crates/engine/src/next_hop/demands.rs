@@ -86,7 +86,9 @@ impl VcDemand {
         check_classes(routes, width, parameters);
         let is_split = parameters.sharing.is_some()
             && is_by_source(routes)
-            && classes().any(|(class, kinds)| kinds.1 || kinds.0 && class.on_response_channel);
+            && classes().any(|(class, &(data, answered))| {
+                answered && parameters.message_classes > 1 || data && class.on_response_channel
+            });
         let mut injected_on = ByClass::<[u8; Purpose::COUNT]>::default();
         let mut sets = ByClass::<VcSet>::default();
         let (mut of_purposes, mut of_sets) = (0, 0);
@@ -96,7 +98,7 @@ impl VcDemand {
                 of_sets |= first(width) << sets[number].first;
             }
             for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
-                let injection = Injection::new(routes, class, purpose);
+                let injection = Injection::new(routes, parameters, (number, purpose));
                 injected_on[number][purpose as usize] = match injection {
                     Injection::Deterministic(channel) if is_split => channel * (all / 2),
                     _ => injection.channel(routes),
@@ -131,19 +133,16 @@ enum Injection {
 }
 
 impl Injection {
-    fn new(routes: &Routes, class: TrafficClass, purpose: Purpose) -> Self {
-        let chooses = match class.packets {
-            PacketKind::Usual => purpose == Purpose::Data,
-            PacketKind::Adaptive => true,
-            PacketKind::Deterministic => false,
-        };
+    fn new(routes: &Routes, parameters: &Parameters, (class, purpose): (u8, Purpose)) -> Self {
+        let class = parameters.class(class);
+        let chooses = class.is_adaptive(purpose == Purpose::Data, purpose == Purpose::Response);
         if chooses && matches!(routes, Routes::Adaptive(_)) {
             return Self::Adaptive;
         }
         let is_response = match purpose {
             Purpose::Data => class.on_response_channel,
             Purpose::Request => false,
-            Purpose::Response => true,
+            Purpose::Response => parameters.message_classes > 1,
         };
         Self::Deterministic(if is_response { RESPONSE_CHANNEL } else { REQUEST_CHANNEL })
     }
@@ -210,7 +209,7 @@ fn check_classes(routes: &Routes, width: u8, parameters: &Parameters) {
     for (number, class) in parameters.classes.iter().enumerate() {
         let TrafficClass { packets, on_response_channel, service } = *class;
         assert!(
-            packets != PacketKind::Adaptive || is_torus,
+            is_torus || !matches!(packets, PacketKind::Adaptive | PacketKind::AdaptiveResponses),
             "class {number} has adaptive packets, and routing is not adaptive on a torus"
         );
         assert!(
@@ -242,7 +241,7 @@ pub(crate) fn check_adaptive_channel(
     let adaptive = adaptive.rules().channels.adaptive;
     for (number, &(data, answered)) in (0..).zip(kinds.iter()) {
         for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
-            let injection = Injection::new(routes, parameters.class(number), purpose);
+            let injection = Injection::new(routes, parameters, (number, purpose));
             assert!(
                 !exists || !matches!(injection, Injection::Deterministic(it) if it == adaptive),
                 "deterministic packets of class {number} are on the adaptive channel {adaptive}"

@@ -95,14 +95,13 @@ pub(super) fn next_hop(
     };
     let onward = adaptive.onward(here, to, heading, is_of(escape));
     let Onward { options, escape: output, class } = onward;
-    let escape = escape + class;
     let port = |vc, keeps_bubble| NextHop::Output { output, vc: OutVc::This(vc), keeps_bubble };
     match phase {
         AdaptivePhase::Fixed if width > 1 => port(vc & !1 | class, false),
         AdaptivePhase::Fixed => port(vc, true),
         // Escapes by a table keep no bubble, and nor do those by a channel that has failed.
-        _ if options == 0 => port(escape, false),
-        _ => NextHop::AnyOf { ports: options, output, escape },
+        _ if options == 0 => port(escape + class, false),
+        _ => NextHop::AnyOf { ports: options, output, escape: escape + class },
     }
 }
 

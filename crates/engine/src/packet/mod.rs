@@ -59,7 +59,11 @@ pub(crate) struct Origin {
 
 const LOST: u8 = 1 << 7;
 const BAD: u8 = 1 << 6;
+/// Of a bad copy: it is at the end of the link that damaged it.
 const FRESH: u8 = 1 << 5;
+/// Of a packet that is not bad, in the same bit: it completes a request, so its sink needs room for
+/// the response.
+const COMPLETES: u8 = FRESH;
 /// The bits of the class of its message.
 const CLASS: u8 = 0b111 << CLASS_SHIFT;
 const CLASS_SHIFT: u32 = 2;
@@ -99,7 +103,18 @@ impl Origin {
     /// Whether it is a bad copy at the end of the link that damaged it: its room is that of its
     /// packet.
     pub(crate) fn is_fresh(&self) -> bool {
-        self.flags & FRESH != 0
+        self.flags & (BAD | FRESH) == BAD | FRESH
+    }
+
+    /// Marks it as the last packet of a request.
+    pub(crate) fn complete_request(&mut self) {
+        self.flags |= COMPLETES;
+    }
+
+    /// Whether it is the last packet of a request.
+    #[inline]
+    pub(crate) fn completes_request(&self) -> bool {
+        self.flags & (BAD | COMPLETES) == COMPLETES
     }
 
     /// Marks it as damaged by a link.
@@ -110,9 +125,11 @@ impl Origin {
     /// Sends a bad copy on; from there on it holds room of its own. Returns whether it has had any
     /// so far.
     pub(crate) fn move_on(&mut self) -> bool {
-        let had_room = !self.is_fresh();
-        self.flags &= !FRESH;
-        had_room
+        let is_fresh = self.is_fresh();
+        if is_fresh {
+            self.flags &= !FRESH;
+        }
+        !is_fresh
     }
 
     /// Whether its sink discards it.

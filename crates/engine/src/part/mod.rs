@@ -250,7 +250,9 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
                 }
                 at_terminals = self.hosts.sources.first_due(&terminals);
                 has_arrivals = self.routers.has_arrivals(number);
-                if R::QUEUES_AT_ONCE {
+                // A response that leaves lets a request be ejected.
+                let bounds_responses = self.common.context.parameters.responder_resources.is_some();
+                if R::QUEUES_AT_ONCE || bounds_responses && !goes_ahead {
                     next = self.routers.next_event(number);
                 }
             }

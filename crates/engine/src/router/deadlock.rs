@@ -72,7 +72,9 @@ impl<R: Routers> AllParts<'_, '_, R> {
     /// for long chains of packets that have a choice.
     pub(crate) fn find_deadlock(&self) -> Option<Deadlock> {
         let packets = self.parts.iter().map(|part| part.common.packets.count).sum();
-        if packets == 0 {
+        // Packets that are dropped wait for each other for a while.
+        let drops = self.context.parameters.head_of_queue_lifetime.is_some();
+        if packets == 0 || drops {
             return None;
         }
         let mut firsts = vec![0];

@@ -6,10 +6,11 @@ use flitlab_workload::traffic::{Message, MessageKind};
 
 /// Whether packets of a message, or of the response to it, choose their ways where routing is
 /// adaptive.
-pub fn choose(parameters: &Parameters, message: &Message) -> bool {
+pub fn choose(parameters: &Parameters, message: &Message, is_response: bool) -> bool {
     match parameters.class(message.class).packets {
         PacketKind::Usual => message.kind == MessageKind::Data,
         PacketKind::Adaptive => true,
+        PacketKind::AdaptiveResponses => is_response || message.kind == MessageKind::Data,
         PacketKind::Deterministic => false,
     }
 }
@@ -17,7 +18,8 @@ pub fn choose(parameters: &Parameters, message: &Message) -> bool {
 /// The channel of packets that don't choose: that of requests or that of responses.
 pub fn channel(parameters: &Parameters, message: &Message, is_response: bool) -> u8 {
     let is_data = message.kind == MessageKind::Data;
-    if is_response || is_data && parameters.class(message.class).on_response_channel {
+    let is_apart = is_response && parameters.message_classes == 2;
+    if is_apart || is_data && parameters.class(message.class).on_response_channel {
         RESPONSE_CHANNEL
     } else {
         REQUEST_CHANNEL

@@ -13,6 +13,7 @@
 
 mod adapter;
 mod conservation;
+mod expiry;
 mod failures;
 pub mod link;
 mod network;
@@ -46,6 +47,7 @@ use packet::Packet;
 use router::Router;
 use terminal::Terminals;
 
+pub use expiry::run as run_dropping;
 pub use failures::run as run_with_failure;
 
 /// Nothing can move any more, but packets are left.
@@ -210,6 +212,7 @@ impl<'a> Simulator<'a> {
         self.grant_injection(now);
         self.send_acknowledgements(now);
         self.send_again(now);
+        self.drop_expired(now);
         for router in 0..self.routers.len() {
             self.grant_outputs(router, now);
         }
@@ -257,7 +260,7 @@ impl<'a> Simulator<'a> {
                 continue;
             }
             assert_eq!(now, sending.latest_start + channel.flit_time);
-            let (from, number) = (sending.from, sending.number);
+            let (from, number, packet) = (sending.from, sending.number, sending.packet);
             channel.sending = None;
             if let Some(link) = &mut channel.link {
                 self.due.extend(link.sender.sent(number, now));
@@ -269,6 +272,8 @@ impl<'a> Simulator<'a> {
                 buffer.is_sending = false;
                 let last = buffer.latest.expect("it has departed");
                 self.return_room(channel, last, now);
+            } else {
+                self.terminals.let_go(&self.packets[packet]);
             }
         }
     }

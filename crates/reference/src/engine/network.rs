@@ -67,6 +67,8 @@ pub struct Buffer {
     pub latest: Option<Flit>,
     /// Whether the packet at the head has been granted an output.
     pub is_sending: bool,
+    /// The packet that asks for an output, and since when, if packets are dropped.
+    pub asks: Option<(usize, Picoseconds)>,
 }
 
 /// A directed channel: the sender's end, the wire, the receiver's buffers.

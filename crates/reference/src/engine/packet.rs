@@ -17,6 +17,8 @@ use super::{
 pub struct Packet {
     pub transfer: usize,
     pub is_response: bool,
+    /// Whether it is the last one of its message, request or response.
+    pub is_last: bool,
     /// The request channel or the response channel, if it doesn't choose.
     pub channel: u8,
     /// The first virtual channel of its set, if it goes by a table or a path.

@@ -196,7 +196,7 @@ impl Simulator<'_> {
     }
 
     /// The packet at the buffer's head, if it may ask for its output.
-    fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+    pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
         let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
         if buffer.is_sending {
             return None;
@@ -395,6 +395,9 @@ impl Simulator<'_> {
     ) -> bool {
         let output = &self.channels[self.routers[router].outputs[output].channel];
         let packet = &self.packets[packet];
+        if output.ends_in_sink() && !self.terminals.takes_in(packet) {
+            return false;
+        }
         let same_ring = self.channels[from.channel].ring == output.ring;
         let goes_on = same_ring && (!packet.adaptive || from.virtual_channel == out_vc);
         let (rules, table) = match &self.terminals.adaptive {
@@ -441,6 +444,8 @@ impl Simulator<'_> {
         } else if let OutputName::Port(port) = output.name {
             channel.credits[out_vc] -= packet.flits;
             packet.go_on(self.fabric, at as u32, port, out_vc);
+        } else {
+            self.terminals.hold(packet);
         }
         let (mut on_link, mut void_from) = (0, 0);
         if let Some(link) = &mut channel.link {

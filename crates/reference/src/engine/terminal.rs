@@ -60,6 +60,8 @@ pub struct Terminals<'a> {
     /// Of sources that take paths in turn.
     turns: Turns,
     atomics: Atomics,
+    /// Of each terminal, how many responses more its adapter can hold; `None` without a limit.
+    resources: Option<Vec<u16>>,
 }
 
 impl<'a> Terminals<'a> {
@@ -85,6 +87,7 @@ impl<'a> Terminals<'a> {
             set_size: classes::set_size(parameters, routes),
             turns: Turns::new(),
             atomics: Atomics::default(),
+            resources: parameters.responder_resources.map(|each| vec![each; all as usize]),
         };
         let mut messages = messages.to_vec();
         messages.sort_by_key(|message| message.time);
@@ -156,6 +159,7 @@ impl<'a> Terminals<'a> {
         let packet = Packet {
             transfer,
             is_response,
+            is_last: false,
             channel: classes::channel(self.parameters, &message, is_response),
             first_of_set: classes::first_of_set(self.parameters, &message, self.set_size),
             source,
@@ -163,7 +167,7 @@ impl<'a> Terminals<'a> {
             injection_channel,
             virtual_channel: 0,
             adaptive: matches!(routes, Routes::Adaptive(_))
-                && classes::choose(self.parameters, &message)
+                && classes::choose(self.parameters, &message, is_response)
                 && from != to,
             course: None,
             undecided: false,
@@ -201,6 +205,7 @@ impl<'a> Terminals<'a> {
             packets.push(Packet { flits, payload: payload_bytes, ..packet.clone() });
             rest -= payload;
             if rest == 0 {
+                packets.last_mut().expect("it was put there").is_last = true;
                 break;
             }
             assert!(payload > 0, "a maximum payload of nothing carries empty messages only");
@@ -223,7 +228,9 @@ impl<'a> Terminals<'a> {
             Routes::Relation(_) | Routes::Paths(_) => {
                 Some(packet.first_of_set + packet.destination as usize % self.set_size)
             }
-            Routes::Adaptive(it) if classes::choose(self.parameters, message) => {
+            Routes::Adaptive(it)
+                if classes::choose(self.parameters, message, packet.is_response) =>
+            {
                 Some(it.rules().channels.adaptive.into())
             }
             Routes::Adaptive(_) => Some(packet.lowest_channel(self.adaptive.as_ref())),
@@ -272,6 +279,37 @@ impl<'a> Terminals<'a> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a packet's terminal takes it in now: the last one of a request needs room for the
+    /// response.
+    pub fn takes_in(&self, packet: &Packet) -> bool {
+        let left = self.resources.as_ref().map(|all| all[packet.destination as usize]);
+        !self.ends_request(packet) || left != Some(0)
+    }
+
+    /// A packet is granted an ejection channel.
+    pub fn hold(&mut self, packet: &Packet) {
+        if self.ends_request(packet)
+            && let Some(all) = &mut self.resources
+        {
+            all[packet.destination as usize] -= 1;
+        }
+    }
+
+    /// The last flit of a packet has left on an injection channel.
+    pub fn let_go(&mut self, packet: &Packet) {
+        if packet.is_response
+            && packet.is_last
+            && let Some(all) = &mut self.resources
+        {
+            all[packet.source as usize] += 1;
+        }
+    }
+
+    fn ends_request(&self, packet: &Packet) -> bool {
+        let is_data = self.transfers[packet.transfer].message.kind == MessageKind::Data;
+        packet.is_last && !packet.is_response && !is_data
     }
 
     /// A packet of a message is not waited for any more, as it has been delivered or is lost.
@@ -337,6 +375,9 @@ impl<'a> Terminals<'a> {
     /// Panics if anything is still to come.
     pub fn check_idle(&self) {
         assert!(self.entries.is_empty());
+        let limit = self.parameters.responder_resources;
+        let mut left = self.resources.iter().flatten();
+        assert!(left.all(|&left| Some(left) == limit), "all responses have left");
         assert!(self.transfers.iter().all(|transfer| transfer.packets_missing == 0));
     }
 }

@@ -141,7 +141,10 @@ impl<'a> Simulator<'a> {
         let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
         let uses_response_channel = |message: &Message| {
             let is_answered = message.kind != MessageKind::Data;
-            is_answered || classes::channel(parameters, message, false) == RESPONSE_CHANNEL
+            let on_response_channel = |is_response| {
+                classes::channel(parameters, message, is_response) == RESPONSE_CHANNEL
+            };
+            is_answered && on_response_channel(true) || on_response_channel(false)
         };
         let parts_kinds = messages.iter().any(uses_response_channel);
         let Network { channels, routers } = Network::new(fabric, parameters, sharing);

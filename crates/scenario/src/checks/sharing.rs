@@ -58,7 +58,9 @@ impl Checks<'_> {
                 },
             ];
             self.need_channels(draft, named.into_iter().max().map_or(1, |most| most + 1));
-        } else if routing.is_none_or(|routing| routing.vcs().is_none()) && draft.reads() {
+        } else if routing.is_none_or(|routing| routing.vcs().is_none())
+            && draft.uses_response_channel()
+        {
             self.need_channels(draft, 2);
         }
     }

@@ -75,6 +75,15 @@ pub(super) fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
     }
 }
 
+/// Fills in what routers have dropped, if they drop packets.
+pub(super) fn with_dropped(row: PointRow, drops: bool, counters: &Counters) -> PointRow {
+    if !drops {
+        return row;
+    }
+    let (packets_lost, messages_lost) = (Some(counters.packets_lost), Some(counters.messages_lost));
+    PointRow { packets_lost, messages_lost, ..row }
+}
+
 pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRow {
     PointRow {
         status: Status::Completed,

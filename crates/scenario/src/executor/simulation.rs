@@ -10,11 +10,11 @@ use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
 use super::rows::{
-    channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_latencies,
-    with_link_errors, with_order, with_recovery, without_results,
+    channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
+    with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
 use super::warnings::{
-    TOO_LONG, channels_warning, livelock_warning, load_warnings, outgrown_warning,
+    TOO_LONG, channels_warning, dropped_warning, livelock_warning, load_warnings, outgrown_warning,
 };
 use crate::workload::{self, BoundMember, Ended, Hangs, Share};
 use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
@@ -211,9 +211,13 @@ impl Simulation {
     }
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load,
-    /// and where too many messages would have to be looked at.
+    /// where packets may be dropped, and where too many messages would have to be looked at.
     pub fn completion_bound(&self) -> Option<CompletionBound> {
         let only = self.only()?;
+        // What is dropped need not arrive.
+        if self.scenario.parameters.head_of_queue_lifetime.is_some() {
+            return None;
+        }
         only.member().workload.completion_bound(only)
     }
 
@@ -356,7 +360,10 @@ impl Simulation {
             with_recovery(self.with_derouted(row, measured.summary.derouted), &measured.ending);
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.summary.counters);
+        let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
+        let row = with_dropped(row, drops, &measured.summary.counters);
         let row = with_order(row, measured.summary.reordering);
+        let dropped = if drops { dropped_warning(&row) } else { None };
         let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
         let channels = channel_rows(&measured.summary.channels);
@@ -381,6 +388,7 @@ impl Simulation {
             }
             _ => {}
         }
+        warnings.extend(dropped);
         warnings.extend(channels_warning(channels.len(), measured.summary.all_channels));
         let workloads = if stuck || self.only().is_some() {
             Vec::new()
@@ -551,11 +559,15 @@ impl Simulation {
         );
         let errs = self.scenario.parameters.errors.is_some();
         let row = with_link_errors(row, errs, &measured.summary.counters);
+        let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
+        let row = with_dropped(row, drops, &measured.summary.counters);
+        let dropped = dropped_warning(&row);
         let channels = channel_rows(&measured.summary.channels);
         let mut found = PointResult {
             measured: row,
             warnings: channels_warning(channels.len(), measured.summary.all_channels)
                 .into_iter()
+                .chain(dropped)
                 .collect(),
             channels,
             latencies: latency_rows(&measured.summary.packet_latency_quantiles),

@@ -2,7 +2,8 @@
 //! next.
 
 use crate::Scenario;
-use flitlab_base::units::{Picoseconds, time_text};
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::{Picoseconds, counted, time_text};
 use flitlab_engine::Passage;
 use flitlab_engine::measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
@@ -23,6 +24,18 @@ pub(super) fn outgrown_warning(time: Picoseconds, growth: f64) -> String {
 /// Says that only so many channels are listed, of how many.
 pub(super) fn channels_warning(listed: usize, all: usize) -> Option<String> {
     (listed < all).then(|| format!("channels.csv lists the busiest {listed} channels of {all}"))
+}
+
+/// Says what routers have dropped.
+pub(super) fn dropped_warning(row: &PointRow) -> Option<String> {
+    let (packets, messages) = (row.packets_lost?, row.messages_lost?);
+    (packets > 0).then(|| {
+        format!(
+            "{} waited at the head of a buffer for too long and were dropped, so {} will never be received",
+            counted(narrow(packets), "packet"),
+            counted(narrow(messages), "message")
+        )
+    })
 }
 
 /// Says what the numbers don't, and what to type next.

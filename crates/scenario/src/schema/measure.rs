@@ -1,6 +1,6 @@
 //! `[measure]`: for how long, and how precisely.
 
-use flitlab_base::document::{Auto, Flag, Number, Reader, Whole, time};
+use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{MAX_WINDOWS, Settings};
 
@@ -14,7 +14,8 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
     let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered \
                load, the messages and the process.";
-    reader.set("window", &Auto(time(Picoseconds(1))), &mut settings.window, doc);
+    let kind = WordOr { word: "auto", also: "automatic", kind: time(Picoseconds(1)) };
+    reader.set("window", &kind, &mut settings.window, doc);
     let mut count = |key, least, windows: &mut u32, doc| {
         reader.set(key, &Whole { range: least..=u64::from(MAX_WINDOWS) }, windows, doc);
     };

@@ -45,8 +45,9 @@ impl Draft {
     }
 
     /// Whether there are packets on the response channel.
-    pub(super) fn reads(&self) -> bool {
-        self.workload.as_ref().is_some_and(Workloads::has_responses)
+    pub(super) fn uses_response_channel(&self) -> bool {
+        let workload = self.workload.as_ref();
+        workload.is_some_and(|workloads| workloads.uses_response_channel(&self.parameters))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::errors;
 use crate::TopologySpec;
 use flitlab_base::document::{
-    Choice, Flag, List, Listed, Quantity, Reader, Whole, flits, plain, rate, size, time, time_to,
-    with_keys,
+    Choice, Flag, List, Listed, Quantity, Reader, Whole, WordOr, flits, plain, rate, size, time,
+    time_to, with_keys,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -95,6 +95,9 @@ fn router(
                those of a forwarding table or a relation.";
     let vcs = Whole { range: 1..=MAX_VIRTUAL_CHANNELS.into() };
     reader.set("virtual_channels", &vcs, &mut to.virtual_channels, doc);
+    let doc = "Angara's channels for requests and for responses: 2, or 1 if responses take the request channel too. With \
+               `responder_resources` of [adapter] one of them can deadlock, two can't.";
+    reader.set("message_classes", &Whole { range: 1..=2 }, &mut to.message_classes, doc);
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);
@@ -111,6 +114,11 @@ fn router(
     reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
     reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);
+    let doc = "How long a packet waits at the head of a buffer (InfiniBand's HOQLife): then it is dropped, and nothing \
+               sends it again. So packets that wait for each other go on.";
+    let kind = WordOr { word: "unlimited", also: "none", kind: hop_time(Picoseconds(1)) };
+    let lifetime = reader.value("head_of_queue_lifetime", &kind, None, doc);
+    to.head_of_queue_lifetime = lifetime;
     let doc = "Time of a flit from an input buffer to an output.";
     reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
     preset
@@ -252,4 +260,10 @@ fn adapter(reader: &mut Reader<'_>, to: &mut Parameters) {
     reader.set("receive_overhead", &time(Picoseconds::ZERO), &mut to.receive_overhead, doc);
     let doc = "Time from the arrival of a request to the creation of its response.";
     reader.set("service_time", &time(Picoseconds::ZERO), &mut to.service_time, doc);
+    let doc = "How many responses an adapter holds (InfiniBand's responder resources): while it holds so many, requests to \
+               it wait in the network.";
+    let count = Whole { range: 1..=u16::MAX.into() };
+    let kind = WordOr { word: "unlimited", also: "none", kind: count };
+    let limit = reader.value("responder_resources", &kind, None, doc);
+    to.responder_resources = limit.map(narrow);
 }

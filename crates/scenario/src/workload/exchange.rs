@@ -109,6 +109,10 @@ impl WorkloadSpec for ExchangeSpec {
         each(self.message.0, self.access);
     }
 
+    fn bears_losses(&self) -> bool {
+        self.between == Between::Nothing && self.access == Access::Write
+    }
+
     fn has_barriers(&self) -> bool {
         matches!(self.between, Between::Barrier { .. })
     }

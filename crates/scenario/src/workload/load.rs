@@ -142,6 +142,10 @@ impl WorkloadSpec for LoadSpec {
     }
 
     /// Messages come at random times.
+    fn bears_losses(&self) -> bool {
+        self.access == Access::Write
+    }
+
     fn draws(&self) -> bool {
         true
     }

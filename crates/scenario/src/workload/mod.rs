@@ -162,6 +162,11 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
         false
     }
 
+    /// Whether it goes on where messages are lost, as nothing waits for one.
+    fn bears_losses(&self) -> bool {
+        false
+    }
+
     /// Whether its terminals wait for each other at barriers.
     fn has_barriers(&self) -> bool {
         false

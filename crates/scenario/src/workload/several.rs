@@ -129,6 +129,11 @@ impl Workloads {
         self.members.iter().any(|member| member.spec.crosses_network())
     }
 
+    /// Whether all go on where messages are lost.
+    pub fn bear_losses(&self) -> bool {
+        self.members.iter().all(|member| member.spec.bears_losses())
+    }
+
     /// Whether one takes the collective subnetwork.
     pub fn is_collective(&self) -> bool {
         self.members.iter().any(|member| member.spec.is_collective())
@@ -139,10 +144,11 @@ impl Workloads {
         self.members.iter().any(|member| member.spec.reads())
     }
 
-    /// Whether there are packets on the response channel: responses, or messages of data that a
-    /// class puts there.
-    pub fn has_responses(&self) -> bool {
-        self.reads() || self.members.iter().any(|member| member.class.on_response_channel)
+    /// Whether there are packets on the response channel: responses, unless they share the request
+    /// channel, or messages of data that a class puts there.
+    pub fn uses_response_channel(&self, parameters: &Parameters) -> bool {
+        self.reads() && parameters.message_classes > 1
+            || self.members.iter().any(|member| member.class.on_response_channel)
     }
 
     /// Calls `each` with the class, and with the payload and access of every message whose packets
@@ -356,6 +362,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let doc = "How its packets travel where requests, responses and adaptive packets differ.";
     let usual = "adaptive data where routing is, all others deterministic.";
     let adaptive = "all adaptive, requests and responses as well.";
+    let responses = "data and responses adaptive, requests and puts in direction order on 0.";
     let deterministic = "all in direction order, on 0, and responses on 1.";
     let response = "the same with messages of data on 1, which responses take.";
     let packets = reader.one_of(
@@ -365,6 +372,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
         [
             ("usual", (PacketKind::Usual, false), usual),
             ("adaptive", (PacketKind::Adaptive, false), adaptive),
+            ("adaptive-responses", (PacketKind::AdaptiveResponses, false), responses),
             ("deterministic", (PacketKind::Deterministic, false), deterministic),
             ("response", (PacketKind::Deterministic, true), response),
         ],

@@ -13,8 +13,8 @@ pub use list::report_repeated;
 pub use list::{List, Listed};
 pub use number::{Count, Flag, Number, Whole};
 pub use number::{CountIn, LARGEST};
-pub use quantity::{Auto, clock_time, time_to};
 pub use quantity::{Quantity, flits, rate, size, time};
+pub use quantity::{WordOr, clock_time, time_to};
 pub use text::Text;
 pub use word::Word;
 

@@ -223,33 +223,40 @@ impl<T: Copy + PartialOrd> Kind for Quantity<T> {
     }
 }
 
-/// A quantity, or `"auto"`, which is `None`.
-pub struct Auto<K>(pub K);
+/// A value, or a word, which is `None`.
+pub struct WordOr<K> {
+    /// The word.
+    pub word: &'static str,
+    /// What people write in place of the word.
+    pub also: &'static str,
+    /// The kind of the value.
+    pub kind: K,
+}
 
-impl<K: Kind> Kind for Auto<K> {
+impl<K: Kind> Kind for WordOr<K> {
     type Value = Option<K::Value>;
 
     fn describe(&self) -> String {
-        format!("\"auto\" or {}", self.0.describe())
+        format!("{} or {}", quoted(self.word), self.kind.describe())
     }
 
     fn example(&self) -> String {
-        self.0.example()
+        self.kind.example()
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Self::Value, Vec<Diagnostic>> {
         match &node.value {
-            Value::Text(text) if text == "auto" => Ok(None),
+            Value::Text(text) if text == self.word => Ok(None),
             Value::Text(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
-                self.0.parse(slot, node).map(Some)
+                self.kind.parse(slot, node).map(Some)
             }
-            Value::Integer(_) | Value::Float(..) => self.0.parse(slot, node).map(Some),
+            Value::Integer(_) | Value::Float(..) => self.kind.parse(slot, node).map(Some),
             _ => {
                 let mut problems = wrong_type(self, slot, node);
                 if let (Value::Text(text), [problem]) = (&node.value, problems.as_mut_slice())
-                    && nearest(text, ["auto", "automatic"]).is_some()
+                    && nearest(text, [self.word, self.also]).is_some()
                 {
-                    problem.help = Some(format!("write {}", slot.write(node, "\"auto\"")));
+                    problem.help = Some(format!("write {}", slot.write(node, &quoted(self.word))));
                 }
                 Err(problems)
             }
@@ -257,7 +264,7 @@ impl<K: Kind> Kind for Auto<K> {
     }
 
     fn show(&self, value: &Self::Value) -> String {
-        value.as_ref().map_or_else(|| "\"auto\"".into(), |value| self.0.show(value))
+        value.as_ref().map_or_else(|| quoted(self.word), |value| self.kind.show(value))
     }
 }
 

@@ -86,9 +86,15 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             }
             let decide_at = if F::CHOOSES { *self.decide_at() } else { NEVER };
             let links_due = if F::RESENDS { *self.links_due() } else { NEVER };
+            let drops_due = if F::DROPS { self.lifetimes.due(self.number) } else { NEVER };
             let now = self.cell.least_due::<F::Vector>().min(decide_at).min(links_due);
+            let now = now.min(drops_due);
             if now >= until || self.to_hosts.is_urgent() {
                 return now;
+            }
+            if F::DROPS && drops_due == now {
+                self.drop_expired(now);
+                continue;
             }
             if F::RESENDS && links_due == now {
                 self.serve_links(now);
@@ -199,6 +205,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
         if self.is_collective(buffer) {
             return self.new_head_collective(buffer);
+        }
+        if F::DROPS {
+            self.note_lifetime(buffer);
         }
         self.request_next_hop(buffer);
     }
@@ -456,6 +465,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         (out_vc, need, slot): (u8, u16, u32),
         now: Tick,
     ) -> Option<Obstacle> {
+        if F::BOUNDS_RESPONSES && self.ejects(output) {
+            return self.lack_of_resources(output, slot, now);
+        }
         let place = self.cell.room[S::port(output)] + u32::from(out_vc);
         if !self.has(output, NEEDS_ROOM) || self.credits.room[place as usize] >= need {
             return None;
@@ -658,6 +670,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     #[inline(always)]
     pub(crate) fn leave(&mut self, output: usize, slot: u32, vc: u8, arrives: Tick) {
         let terminal = self.cell.far[S::port(output)];
+        if F::BOUNDS_RESPONSES && self.origin(slot).completes_request() {
+            self.responder_resources.take(terminal);
+        }
         let time = self.time(arrives);
         self.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc });
     }

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use crate::network::context::NetworkContext;
 use crate::next_hop::demands;
 use crate::router::packet::vector::{Portable, Vector};
+use flitlab_model::Parameters;
 use flitlab_routing::Routes;
 
 /// A bundle of features for which a visit is compiled.
@@ -22,6 +23,10 @@ pub(crate) trait Features {
     const COMBINES: bool = false;
     /// Links may err, and send again what was damaged.
     const RESENDS: bool = false;
+    /// Adapters may hold a limited number of responses.
+    const BOUNDS_RESPONSES: bool = false;
+    /// Packets may be dropped that wait at the head of a buffer for too long.
+    const DROPS: bool = false;
 }
 
 /// No feature.
@@ -49,6 +54,8 @@ impl<const RELATES: bool> Features for Every<RELATES> {
     const RELATES: bool = RELATES;
     const COMBINES: bool = true;
     const RESENDS: bool = true;
+    const BOUNDS_RESPONSES: bool = true;
+    const DROPS: bool = true;
 }
 
 /// The bundle that the routers of a part need.
@@ -63,7 +70,13 @@ impl FeatureSet {
     /// The least bundle for a network.
     pub(crate) fn new(context: &NetworkContext<'_>) -> Self {
         let relates = matches!(context.routes, Routes::Relation(_));
-        if context.parameters.errors.is_some() || !context.trees.is_empty() {
+        let Parameters { errors, responder_resources, head_of_queue_lifetime, .. } =
+            &context.parameters;
+        if errors.is_some()
+            || responder_resources.is_some()
+            || head_of_queue_lifetime.is_some()
+            || !context.trees.is_empty()
+        {
             Self::Every { relates }
         } else if demands::is_adaptive(context.routes) {
             Self::Choosing { relates }

@@ -112,8 +112,12 @@ impl PacketRouters {
         vc: u8,
         now: Tick,
     ) {
-        let NewPacket { slot, departs } = hosts.next_packet_of(common, number, terminal, vc, now);
+        let NewPacket { slot, departs, responds } =
+            hosts.next_packet_of(common, number, terminal, vc, now);
         let free_at = self.start_packet(common, hosts, (number, terminal, vc), slot, now);
+        if responds {
+            self.give_back_resource(common, terminal, free_at, now);
+        }
         if let Some(tag) = departs {
             hosts.message_sent(common, terminal, tag, common.time(free_at));
         }

@@ -11,8 +11,10 @@ pub(crate) mod credits;
 pub(crate) mod features;
 mod injection;
 pub(crate) mod inlets;
+pub(crate) mod lifetime;
 pub(crate) mod link;
 mod prefetch;
+pub(crate) mod responder_resources;
 pub(crate) mod stalls;
 pub(crate) mod vector;
 pub(crate) mod visit;
@@ -27,6 +29,7 @@ use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::Hosts;
+use crate::network::context::NetworkContext;
 use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::demands;
@@ -38,7 +41,9 @@ use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::inlets::Inlets;
+use crate::router::packet::lifetime::Lifetimes;
 use crate::router::packet::link::{LinkState, Links, Notice};
+use crate::router::packet::responder_resources::ResponderResources;
 #[cfg(target_arch = "x86_64")]
 use crate::router::packet::vector::Avx2;
 use crate::router::packet::vector::{Portable, Vector, has_avx2};
@@ -88,6 +93,9 @@ pub(crate) struct SharedState {
     pub first_channel: u32,
     pub inlets: Inlets,
     pub credits: Credits,
+    /// The responses that adapters can still hold.
+    pub responder_resources: ResponderResources,
+    pub lifetimes: Lifetimes,
     /// The state for packets that choose among outputs.
     pub adaptive_state: AdaptiveState,
     /// The routers' reduction units; none without collective operations.
@@ -141,7 +149,14 @@ impl HasEarliest for PacketMessages {
 impl Routers for PacketRouters {
     type Messages = PacketMessages;
     type Own = ();
-    type Saved = (Cells, Inlets, Credits, AdaptiveState, ReductionUnits, LinkState);
+    type Saved = (
+        Cells,
+        Inlets,
+        (Credits, ResponderResources, Lifetimes),
+        AdaptiveState,
+        ReductionUnits,
+        LinkState,
+    );
 
     const QUEUES_AT_ONCE: bool = false;
     const HOSTS_GO_AHEAD: bool = true;
@@ -212,6 +227,8 @@ impl Routers for PacketRouters {
             first_channel: context.cut.first_output(common.schedule.part),
             inlets,
             credits: Credits::new(ports.rooms(context)),
+            responder_resources: ResponderResources::new(context, common.schedule.part),
+            lifetimes: Lifetimes::new(context, routers),
             adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive || has_all),
             reduction_units: ReductionUnits::new(&context.trees, routers),
             links: Links::new(context, common.schedule.part, &ports),
@@ -266,8 +283,10 @@ impl Routers for PacketRouters {
         if self.features == FeatureSet::Plain {
             return next;
         }
-        let SharedState { adaptive_state, links, .. } = &self.shared;
-        next.min(adaptive_state.decide_at[number as usize]).min(links.state.due[number as usize])
+        let SharedState { adaptive_state, links, lifetimes, .. } = &self.shared;
+        next.min(adaptive_state.decide_at[number as usize])
+            .min(links.state.due[number as usize])
+            .min(lifetimes.due(number))
     }
 
     #[inline(always)]
@@ -342,9 +361,16 @@ impl Routers for PacketRouters {
     fn rebase(&mut self, by: Tick) {
         self.cells.rebase(by);
         self.shared.credits.rebase(by);
+        self.shared.responder_resources.rebase(by);
+        self.shared.lifetimes.rebase(by);
         self.shared.adaptive_state.rebase(by);
         self.shared.reduction_units.rebase(by);
         self.shared.links.rebase(by);
+    }
+
+    /// For how long a head has waited.
+    fn past_needed(context: &NetworkContext<'_>) -> Picoseconds {
+        context.parameters.head_of_queue_lifetime.unwrap_or(Picoseconds::ZERO)
     }
 
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
@@ -367,6 +393,8 @@ impl Routers for PacketRouters {
             + shared.ports.memory()
             + shared.inlets.memory()
             + shared.credits.memory()
+            + shared.responder_resources.memory()
+            + shared.lifetimes.memory()
             + shared.adaptive_state.memory()
             + shared.reduction_units.memory()
             + shared.links.memory()
@@ -398,15 +426,17 @@ impl Routers for PacketRouters {
     }
 
     fn saved(&self) -> impl Serialize + '_ {
-        let SharedState { inlets, credits, adaptive_state, reduction_units, links, .. } =
-            &self.shared;
-        (&self.cells, inlets, credits, adaptive_state, reduction_units, &links.state)
+        let SharedState { inlets, credits, responder_resources, lifetimes, .. } = &self.shared;
+        let SharedState { adaptive_state, reduction_units, links, .. } = &self.shared;
+        let room = (credits, responder_resources, lifetimes);
+        (&self.cells, inlets, room, adaptive_state, reduction_units, &links.state)
     }
 
     fn restore(&mut self, saved: Self::Saved) -> bool {
         let memory = self.memory();
         let shared = &mut self.shared;
-        (self.cells, shared.inlets, shared.credits) = (saved.0, saved.1, saved.2);
+        (self.cells, shared.inlets) = (saved.0, saved.1);
+        (shared.credits, shared.responder_resources, shared.lifetimes) = saved.2;
         (shared.adaptive_state, shared.reduction_units) = (saved.3, saved.4);
         shared.links.state = saved.5;
         // The arrays of another network have other sizes.

@@ -20,7 +20,9 @@ use crate::router::packet::collective::units::ReductionUnits;
 use crate::router::packet::credits::Credits;
 use crate::router::packet::features::Features;
 use crate::router::packet::inlets::Inlets;
+use crate::router::packet::lifetime::Lifetimes;
 use crate::router::packet::link::Links;
+use crate::router::packet::responder_resources::ResponderResources;
 use crate::router::packet::{Crossing, FarEnd, PacketMessages, SharedState};
 use crate::router::statistics::Statistics;
 use crate::trace::Trace;
@@ -52,6 +54,8 @@ pub(crate) struct Visit<'a, 'f, S: Shape, F: Features> {
     pub active: &'a mut Active,
     pub far_ends: &'a [FarEnd],
     pub credits: &'a mut Credits,
+    pub responder_resources: &'a mut ResponderResources,
+    pub lifetimes: &'a mut Lifetimes,
     /// Places of credits whose senders are woken by a credit, and the time of its arrival.
     pub woken: &'a mut Vec<(u32, Tick)>,
     pub remote_upstreams: &'a [RemoteUpstream],
@@ -96,6 +100,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             active: &mut common.schedule.active,
             far_ends: &shared.far_ends,
             credits: &mut shared.credits,
+            responder_resources: &mut shared.responder_resources,
+            lifetimes: &mut shared.lifetimes,
             woken: &mut shared.woken,
             remote_upstreams: &shared.ports.remote_upstreams,
             outgoing: &mut shared.outgoing,

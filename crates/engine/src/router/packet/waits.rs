@@ -28,8 +28,13 @@ impl Waits for PacketRouters {
         if vc >= parts.context.trees.up {
             return Vec::new();
         }
-        let requests = Self::requests_of(parts, (part, buffer)).into_iter();
-        let waits = requests.map(|request| Self::blocked_by(parts, part, request));
+        let requests = Self::requests_of(parts, (part, buffer));
+        if let [OutputRequest { output, .. }] = *requests
+            && let Some(waits) = Self::responses_in_the_way(parts, (part, buffer), output)
+        {
+            return waits;
+        }
+        let waits = requests.into_iter().map(|request| Self::blocked_by(parts, part, request));
         waits.collect::<Option<_>>().unwrap_or_default()
     }
 
@@ -40,10 +45,19 @@ impl Waits for PacketRouters {
         let (router, _) = routers.shared.ports.router_of(buffer);
         let router = router + parts.context.cut.first_router(part);
         let OutputRequest { output, vc, need } = Self::requests_of(parts, (part, buffer))[0];
-        let free = routers.shared.credits.due(routers.output(output).room + u32::from(vc));
         let ends = (source, common.destination(router, head));
         let input_vc = place(buffer, routers.shared.size.shift);
-        parts.named(part, input_vc, ends, output, Lack::Room { needed: need, free })
+        let limit = parts.context.parameters.responder_resources;
+        let lacks = match limit {
+            Some(held) if Self::responses_in_the_way(parts, (part, buffer), output).is_some() => {
+                Lack::ResponderResource { held: held.into() }
+            }
+            _ => {
+                let room = routers.output(output).room + u32::from(vc);
+                Lack::Room { needed: need, free: routers.shared.credits.due(room) }
+            }
+        };
+        parts.named(part, input_vc, ends, output, lacks)
     }
 
     /// Packets under way to the buffer count. A packet that has been granted its next output is
@@ -98,10 +112,15 @@ impl PacketRouters {
             return None;
         }
         let far = parts.far_end(part, output, vc);
-        // A bad copy leaves its buffer whatever the others do.
-        let there = Self::arrived_in(parts, far).filter(|(_, origin)| !origin.is_bad());
-        let flits: u32 = there.map(|(packet, _)| u32::from(packet.flits)).sum();
+        let flits = Self::flits_arrived(parts, far);
         (due + flits == parts.context.parameters.buffer).then_some(far)
+    }
+
+    /// The flits of the packets in a buffer that leave it one after the other.
+    pub(super) fn flits_arrived(parts: &Parts<'_, '_>, buffer: Buffer) -> u32 {
+        // A bad copy leaves its buffer whatever the others do.
+        let there = Self::arrived_in(parts, buffer).filter(|(_, origin)| !origin.is_bad());
+        there.map(|(packet, _)| u32::from(packet.flits)).sum()
     }
 
     /// The buffer behind an output, if it keeps a packet from what it asks for there.
@@ -182,7 +201,7 @@ impl PacketRouters {
     }
 
     /// The first packet in a buffer, by the buffer's number in the part.
-    fn head_of(&self, buffer: u32) -> u32 {
+    pub(super) fn head_of(&self, buffer: u32) -> u32 {
         let (number, layout) = self.shared.ports.router_of(buffer);
         self.first_in(number, buffer - (layout.first_input << self.shared.size.shift))
     }

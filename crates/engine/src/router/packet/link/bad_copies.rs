@@ -61,7 +61,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     }
 
     /// Withdraws all requests of the head of a buffer.
-    fn withdraw_all(&mut self, buffer: u32, now: Tick) {
+    pub(in crate::router::packet) fn withdraw_all(&mut self, buffer: u32, now: Tick) {
         if self.choice(buffer).options == 0 {
             let request = self.cell.request(buffer as usize, self.size().words);
             if let Some((output, ..)) = request {

@@ -20,7 +20,8 @@ use super::nue_tables::{FABRICS, VCS};
 use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_report::Status;
-use flitlab_report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use flitlab_report::figure::{Figure, NotedBar, Scale, Series, Style, noted_figure, xy_figure};
+use flitlab_routing::ForwardingProof;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Diagnostics, Document, Scenario};
 
@@ -82,8 +83,12 @@ struct Row {
     fabric: &'static str,
     traffic: &'static str,
     algorithm: &'static str,
+    /// Virtual channels that the algorithm may use.
     #[serde(rename = "lanes")]
     vcs: u8,
+    /// Virtual channels in which packets can be between routers.
+    #[serde(rename = "lanes_used")]
+    vcs_used: Option<u32>,
     /// Payload that a terminal receives.
     #[serde(rename = "throughput_GB_per_s_per_node")]
     throughput: Option<f64>,
@@ -155,7 +160,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let text =
         format!("topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}", sent);
     let mut row = Row { fabric, traffic, algorithm, vcs, ..Row::default() };
-    let found = match extent.simulated(&text, || simulate(&text)) {
+    let found = match extent.simulated(&text, || simulate(&text, vcs)) {
         Ok(found) => found,
         Err(reason) if OTHERS.contains(&algorithm) => {
             row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
@@ -168,6 +173,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let Some(found) = found else {
         return Err(format!("{algorithm} with {vcs} virtual channels on {fabric} deadlocks"));
     };
+    row.vcs_used = Some(found.vcs_used);
     row.throughput = found.throughput;
     row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
     row.packet_latency_mean = found.packet_latency_mean.map(|time| time.0 as f64 / 1e3);
@@ -183,6 +189,7 @@ fn is_relation(algorithm: &str) -> bool {
 /// The result of a simulation, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct SimulationResult {
+    vcs_used: u32,
     throughput: Option<f64>,
     completion_time: Option<Picoseconds>,
     packet_latency_mean: Option<Picoseconds>,
@@ -190,16 +197,21 @@ struct SimulationResult {
     digest: Option<u64>,
 }
 
-/// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
-fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
+/// Simulates a scenario whose routing may use so many virtual channels; `None` if it deadlocks.
+/// Otherwise why it is refused.
+fn simulate(text: &str, vcs: u8) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
     // An algorithm that is not for this fabric is refused at once, one that lacks virtual channels
     // when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
+    let network = &simulation.scenario().network;
+    // Of a relation every packet may take all of its virtual channels.
+    let vcs_used = network.forwarding_proof().map_or(vcs.into(), ForwardingProof::vcs_used);
     let measured = simulation.run(&mut |_| {}).found.measured;
     Ok((measured.status != Status::Deadlock).then_some(SimulationResult {
+        vcs_used,
         throughput: measured.bandwidth.or(measured.accepted_payload),
         completion_time: measured.completion_time,
         packet_latency_mean: measured.packet_latency_mean,
@@ -213,15 +225,17 @@ fn relate(rows: &mut [Row]) {
     for of_fabric in
         rows.chunk_by_mut(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
     {
-        let best = of_fabric
-            .iter()
-            .filter(|row| OTHERS.contains(&row.algorithm))
-            .filter_map(|row| row.throughput)
-            .fold(0.0, f64::max);
+        let best = best_other(of_fabric);
         for row in of_fabric {
             row.of_best_other = row.throughput.filter(|_| best > 0.0).map(|own| own / best);
         }
     }
+}
+
+/// The highest throughput of OpenSM's other algorithms; 0 if none has a table.
+fn best_other(rows: &[Row]) -> f64 {
+    let others = rows.iter().filter(|row| OTHERS.contains(&row.algorithm));
+    others.filter_map(|row| row.throughput).fold(0.0, f64::max)
 }
 
 fn note(row: &Result<Row, Flawed>) -> String {
@@ -250,27 +264,52 @@ fn over_vcs(rows: &[Row], algorithm: &str) -> Figure {
             .filter_map(|row| Some((f64::from(row.vcs), row.of_best_other?)))
             .collect(),
     });
+    // The slides' values are those of the number that suits Nue best, which they do not name.
+    let published = PUBLISHED
+        .iter()
+        .filter(|(fabric, _)| algorithm == "nue" && rows.iter().any(|row| row.fabric == *fabric));
+    let published = published.map(|(fabric, percent)| Series {
+        label: format!("{fabric}, published"),
+        style: Style::Curve,
+        points: vec![(1.0, percent / 100.0), (f64::from(VCS), percent / 100.0)],
+    });
     let title = format!("{algorithm}, all-to-all of 2 KiB messages");
     let y = ("Throughput / best other algorithm's", Scale::Linear);
-    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &own.collect::<Vec<_>>())
+    let series: Vec<Series> = own.chain(published).collect();
+    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &series)
 }
 
-/// All throughputs on a fabric.
+/// All throughputs on a fabric, with the lanes used behind each bar, and the published one beside
+/// Nue's: a share of the best other algorithm's here.
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
-        let name = match row.algorithm {
+        let label = match row.algorithm {
             other if OTHERS.contains(&other) => other.into(),
             own => format!("{own}, {}", vcs_text(row.vcs)),
         };
-        Some((name, row.throughput?))
+        let note = row.vcs_used.map_or(String::new(), |used| used.to_string());
+        Some(NotedBar { label, value: row.throughput?, note, published: false })
     };
-    let values: Vec<(String, f64)> = of_fabric.iter().filter_map(bar).collect();
-    let title = format!("{}, all-to-all of 2 KiB messages", of_fabric[0].fabric);
-    ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
+    let mut bars: Vec<NotedBar> = of_fabric.iter().filter_map(bar).collect();
+    let fabric = of_fabric[0].fabric;
+    let best = best_other(of_fabric);
+    let published = PUBLISHED.iter().filter(|(of, _)| *of == fabric).map(|(_, percent)| NotedBar {
+        label: format!("nue, published, {percent}%"),
+        value: percent / 100.0 * best,
+        note: String::new(),
+        published: true,
+    });
+    let behind = of_fabric.iter().filter(|row| row.throughput.is_some());
+    let place = behind.clone().position(|row| row.algorithm == "nue").unwrap_or(0);
+    let place = place + behind.filter(|row| row.algorithm == "nue").count();
+    bars.splice(place..place, published);
+    let title = format!("{fabric}, all-to-all of 2 KiB messages");
+    let meaning = "Behind each bar: virtual lanes that packets use";
+    noted_figure(&bars, meaning, "Throughput (GB/s of payload a node)", &title)
 }
 
-/// Throughputs, a column for each algorithm and number of virtual channels.
-fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
+/// What `cell` gives, a column for each algorithm and number of virtual channels.
+fn columns(rows: &[Row], columns: &[(&str, u8)], cell: impl Fn(&Row) -> Option<String>) -> String {
     let mut text = format!("{:<14}", "");
     for (algorithm, _) in columns {
         let _ = write!(text, "{algorithm:>13}");
@@ -284,8 +323,7 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
         let _ = write!(text, "{:<14}", of_fabric[0].fabric);
         for column in columns {
             let row = of_fabric.iter().find(|row| (row.algorithm, row.vcs) == *column);
-            let cell = row.and_then(|row| row.throughput);
-            let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
+            let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
             let _ = write!(text, "{cell:>13}");
         }
         text.push('\n');
@@ -332,9 +370,12 @@ fn text(all: &[Row], rows: &[Row]) -> String {
     let others = OTHERS.map(|algorithm| (algorithm, VCS));
     let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
-    text += &throughputs(rows, &others);
+    let throughput = |row: &Row| row.throughput.map(|throughput| format!("{throughput:.3}"));
+    text += &columns(rows, &others, throughput);
     text.push('\n');
-    text += &throughputs(rows, &nue);
+    text += &columns(rows, &nue, throughput);
+    text += "\nlanes used\n";
+    text += &columns(rows, &others, |row| row.vcs_used.map(|used| used.to_string()));
     text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
     let _ = writeln!(
         text,
@@ -408,7 +449,64 @@ mod tests {
             };
             assert_eq!(row["throughput_GB_per_s_per_node"].is_number(), applies, "{row}");
             assert_eq!(row["reason"].is_string(), !applies, "{row}");
+            let used = match algorithm {
+                _ if !applies => None,
+                "up-down" | "d-mod-k" => Some(1),
+                "torus-2qos" => Some(2),
+                // As few as it needs: one for shortest paths that close no cycle.
+                "lash" => Some(1),
+                "dfsssp" => Some(if fabric == "3x3x3" { 8 } else { 1 }),
+                // Four switches with terminals have no more than four parts.
+                "nue" | "nue-balanced" if fabric == "2-ary 3-tree" => {
+                    row["lanes"].as_u64().map(|lanes| lanes.min(4))
+                }
+                _ => row["lanes"].as_u64(),
+            };
+            assert_eq!(row["lanes_used"].as_u64(), used, "{row}");
         }
         assert!(found.text.contains("3x3x3"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_published_value_is_a_bar_and_a_line_beside_ours() {
+        let row = |algorithm, vcs, throughput| Row {
+            fabric: "cascade",
+            traffic: ALL_TO_ALL,
+            algorithm,
+            vcs,
+            vcs_used: Some(vcs.into()),
+            throughput: Some(throughput),
+            ..Row::default()
+        };
+        let mut rows = vec![
+            row("up-down", 1, 0.25),
+            row("lash", 3, 0.5),
+            row("nue", 1, 0.4),
+            row("nue", 2, 0.6),
+            row("two-orders", 2, 0.9),
+        ];
+        relate(&mut rows);
+        let bars = serde_json::to_value(bars(&rows)).unwrap();
+        let groups = bars["content"]["Bars"]["groups"].as_array().unwrap();
+        let drawn = |group: &serde_json::Value| {
+            let bar = &group["bars"][0];
+            let text = |it: &serde_json::Value| it.as_str().unwrap_or_default().to_owned();
+            (text(&group["label"]), bar["value"].as_f64().unwrap(), text(&bar["note"]))
+        };
+        let drawn: Vec<_> = groups.iter().map(drawn).collect();
+        let expected = [
+            ("up-down", 0.25, "1"),
+            ("lash", 0.5, "3"),
+            ("nue, 1 lane", 0.4, "1"),
+            ("nue, 2 lanes", 0.6, "2"),
+            ("nue, published, 121.4%", 1.214 * 0.5, ""),
+            ("two-orders, 2 lanes", 0.9, "2"),
+        ];
+        let expected = expected.map(|(label, value, note)| (label.into(), value, note.into()));
+        assert_eq!(drawn, expected);
+        let lines = over_vcs(&rows, "nue");
+        let lines = serde_json::to_string(&lines).unwrap();
+        assert!(lines.contains("cascade, published") && lines.contains("1.214"), "{lines}");
+        assert!(!lines.contains("3-tree"), "{lines}");
     }
 }

@@ -337,6 +337,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.agnostic.algorithm = \"smart\"",
         "routing.agnostic.algorithm = \"nue\"",
         "routing.agnostic.algorithm = \"nue-balanced\"",
+        "routing.agnostic.algorithm = \"nue-spread\"",
         "routing.agnostic.partition = \"in-turn\"",
         "routing.relation.rule = \"up-down\"",
         "routing.relation.rule = \"udwm\"",

@@ -7,7 +7,8 @@
 //! other: here all are queued at the start, in the order of a shift, so that the network alone
 //! decides. Which random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relations `two-orders`,
+//! Beyond the slides: `nue-spread`, which never fares worse with more virtual channels by the static
+//! figure that it goes by, and `nue-balanced`; packets that choose among the hops of the relations `two-orders`,
 //! `bubble-colouring` and, where it is another one than `two-orders`, `parted` with 1, 2, 4 and 8
 //! virtual channels, and all the same when every terminal offers as much as it can to terminals
 //! drawn alike, and when each sends all that it has to one.
@@ -117,7 +118,7 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
     let mut figures = Vec::new();
     let of_slides: Vec<Row> =
         rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
-    for algorithm in ["nue", "nue-balanced"].into_iter().chain(RELATIONS) {
+    for algorithm in ["nue", "nue-spread", "nue-balanced"].into_iter().chain(RELATIONS) {
         figures.push((format!("{algorithm}-over-lanes"), over_vcs(&of_slides, algorithm)));
     }
     for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
@@ -135,10 +136,12 @@ fn cases(quick: bool) -> Vec<Case> {
                 cases.push(Case { fabric, topology, traffic, algorithm, vcs });
             };
             OTHERS.into_iter().for_each(|algorithm| case(algorithm, VCS));
-            if traffic.0 == ALL_TO_ALL {
-                (1..=VCS).for_each(|vcs| case("nue", vcs));
-            } else {
-                SOME_VCS.into_iter().for_each(|vcs| case("nue", vcs));
+            for algorithm in ["nue", "nue-spread"] {
+                if traffic.0 == ALL_TO_ALL {
+                    (1..=VCS).for_each(|vcs| case(algorithm, vcs));
+                } else {
+                    SOME_VCS.into_iter().for_each(|vcs| case(algorithm, vcs));
+                }
             }
             let parted = Some(PARTED).filter(|_| PARTS.contains(&fabric));
             for algorithm in ["nue-balanced"].into_iter().chain(RELATIONS).chain(parted) {
@@ -368,19 +371,20 @@ fn beside(rows: &[Row], relation: &str) -> String {
 /// `rows` are those of the slides' traffic.
 fn text(all: &[Row], rows: &[Row]) -> String {
     let others = OTHERS.map(|algorithm| (algorithm, VCS));
-    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
+    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-spread", 4), ("nue-spread", 8)];
+    let balanced = [("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
     let throughput = |row: &Row| row.throughput.map(|throughput| format!("{throughput:.3}"));
     text += &columns(rows, &others, throughput);
     text.push('\n');
-    text += &columns(rows, &nue, throughput);
+    text += &columns(rows, &[&nue[..], &balanced[..]].concat(), throughput);
     text += "\nlanes used\n";
     text += &columns(rows, &others, |row| row.vcs_used.map(|used| used.to_string()));
     text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
     let _ = writeln!(
         text,
-        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
-        "", "best other", "nue", "(lanes)", "nue-balanced", "slides"
+        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>15}{:>10}",
+        "", "best other", "nue", "(lanes)", "nue-spread", "nue-balanced", "slides"
     );
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let best = |of: &dyn Fn(&&Row) -> bool| {
@@ -389,6 +393,7 @@ fn text(all: &[Row], rows: &[Row]) -> String {
         };
         let other = best(&|row| OTHERS.contains(&row.algorithm));
         let nue = best(&|row| row.algorithm == "nue");
+        let spread = best(&|row| row.algorithm == "nue-spread");
         let balanced = best(&|row| row.algorithm == "nue-balanced");
         let percent = |row: Option<&Row>| {
             let share = row.and_then(|row| row.of_best_other);
@@ -397,11 +402,12 @@ fn text(all: &[Row], rows: &[Row]) -> String {
         let published = PUBLISHED.iter().find(|(fabric, _)| *fabric == of_fabric[0].fabric);
         let _ = writeln!(
             text,
-            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>15}{:>10}",
             of_fabric[0].fabric,
             other.map_or("-", |row| row.algorithm),
             percent(nue),
             nue.map_or("-".into(), |row| row.vcs.to_string()),
+            percent(spread),
             percent(balanced),
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
@@ -435,11 +441,37 @@ mod tests {
         }
     }
 
+    /// The slides call the Kautz graph "d = 7, k = 3" and give it 150 switches, 1,050 terminals and
+    /// 1,500 cables, two a pair, on switches of 36 ports. A Kautz graph of degree d and diameter k
+    /// has (d + 1) d^(k - 1) switches: of all that fit, one alone has the right number.
+    #[test]
+    fn the_slides_kautz_graph_has_degree_5_and_7_terminals_a_switch() {
+        let switches = |degree: u32, diameter: u32| (degree + 1) * degree.pow(diameter - 1);
+        let degrees = 2..=9; // Two cables each of as many inputs as outputs, within 36 ports.
+        let all = degrees.flat_map(|degree| (1..=6).map(move |diameter| (degree, diameter)));
+        let fits: Vec<_> =
+            all.filter(|&(degree, diameter)| switches(degree, diameter) == 150).collect();
+        assert_eq!(fits, [(5, 3)]);
+        let sizes = |degree: u32, length: u32, terminals: u32| {
+            let topology = format!(
+                "topology.kautz = {{ degree = {degree}, length = {length}, terminals = {terminals}, redundancy = 2 }}"
+            );
+            let network = flitlab_scenario::Network::read(&Document::parse("kautz", &topology));
+            let fabric = &network.unwrap().fabric;
+            (fabric.routers(), fabric.terminals(), fabric.channels() / 2)
+        };
+        assert_eq!(sizes(5, 3, 7), (150, 1050, 1500));
+        // The other readings: 7 is the degree, with words of three or two letters, or the diameter.
+        assert_eq!(sizes(7, 3, 7), (392, 2744, 5488));
+        assert_eq!(sizes(7, 2, 7), (56, 392, 784));
+        assert_eq!(switches(3, 7), 2916);
+    }
+
     #[test]
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4) + 3 * 4);
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 2 * (8 + 2 * 4)) + 3 * 4);
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {
@@ -459,6 +491,12 @@ mod tests {
                 // Four switches with terminals have no more than four parts.
                 "nue" | "nue-balanced" if fabric == "2-ary 3-tree" => {
                     row["lanes"].as_u64().map(|lanes| lanes.min(4))
+                }
+                // Fewer where they load no channel more.
+                "nue-spread" => {
+                    let used = row["lanes_used"].as_u64().unwrap();
+                    assert!((1..=row["lanes"].as_u64().unwrap()).contains(&used), "{row}");
+                    Some(used)
                 }
                 _ => row["lanes"].as_u64(),
             };

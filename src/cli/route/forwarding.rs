@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cpu_time::ProcessTime;
 
-use super::forwarding_report::ForwardingReport;
+use super::forwarding_report::{CompleteGraphReport, ForwardingReport};
 use super::{Failure, Maker, Partition, Route, dump};
 use crate::cli::text::fabric_text;
 use flitlab::registry::Row;
@@ -84,6 +84,7 @@ pub(super) fn make(
     report.algorithm = Some(algorithm.name);
     report.lanes = algorithm.parts_paths.then_some(parameters.vcs);
     report.escape_falls = made.escape_falls;
+    report.complete_graph = made.complete_graph.as_ref().map(CompleteGraphReport::new);
     report.cpu_seconds = Some(cpu);
     report.seconds = Some(seconds);
     finish(route, report, network, &made.table)

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
+use flitlab::routing::agnostic::{CompleteGraph, EdgeStates};
 use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use flitlab::topology::Fabric;
 
@@ -44,6 +45,8 @@ pub(super) struct ForwardingReport {
     lanes_used: u32,
     /// Destinations whose paths follow the escape tree.
     pub escape_falls: Option<u32>,
+    /// Of nue.
+    pub complete_graph: Option<CompleteGraphReport>,
     /// CPU time of the algorithm.
     pub cpu_seconds: Option<f64>,
     /// Wall-clock seconds.
@@ -62,6 +65,51 @@ pub(super) struct ForwardingReport {
 struct VcChannel {
     channel: String,
     lane: u8,
+}
+
+/// The complete channel dependency graph, of which each virtual channel has one, and how many edges
+/// of it are in which state.
+#[derive(Debug, Serialize)]
+pub(super) struct CompleteGraphReport {
+    channels: u64,
+    edges: u64,
+    used_by_lane: Vec<u64>,
+    blocked_by_lane: Vec<u64>,
+    unused_by_lane: Vec<u64>,
+    impasses: u32,
+}
+
+impl CompleteGraphReport {
+    pub(super) fn new(graph: &CompleteGraph) -> Self {
+        let states = |of: fn(&CompleteGraph, &EdgeStates) -> u64| {
+            graph.states.iter().map(|states| of(graph, states)).collect()
+        };
+        Self {
+            channels: graph.channels,
+            edges: graph.edges,
+            used_by_lane: states(|_, states| states.used),
+            blocked_by_lane: states(|_, states| states.blocked),
+            unused_by_lane: states(CompleteGraph::unused),
+            impasses: graph.impasses,
+        }
+    }
+
+    /// Its size, and the states of its edges in all virtual channels together.
+    fn text(&self) -> String {
+        let total = |by_lane: &[u64]| by_lane.iter().sum::<u64>();
+        let times = match self.used_by_lane.len() {
+            1 => String::new(),
+            vcs => format!(" in each of {vcs} virtual channels"),
+        };
+        format!(
+            "{} channels and {} edges{times}: {} used, {} blocked, {} unused",
+            self.channels,
+            self.edges,
+            total(&self.used_by_lane),
+            total(&self.blocked_by_lane),
+            total(&self.unused_by_lane)
+        )
+    }
 }
 
 impl ForwardingReport {
@@ -133,8 +181,16 @@ impl ForwardingReport {
         );
         line("hops", hops);
         line("virtual channels", self.vcs_text());
+        if let Some(graph) = &self.complete_graph {
+            line("complete graph", graph.text());
+        }
         if let Some(falls) = self.escape_falls {
-            line("escape paths", format!("to {falls} of {} destinations", self.terminals));
+            let impasses = self.complete_graph.as_ref().map_or(String::new(), |graph| {
+                let solved = graph.impasses - falls;
+                format!("; {} impasses, {solved} solved by backtracking", graph.impasses)
+            });
+            let paths = format!("to {falls} of {} destinations{impasses}", self.terminals);
+            line("escape paths", paths);
         }
         line("proof", self.proof_text());
         if let (Some(cpu), Some(seconds)) = (self.cpu_seconds, self.seconds) {

@@ -269,14 +269,14 @@ fn fabrics(all: &mut Vec<Piece>) {
     all.extend(each("fabric", &switched));
     let sets = [
         "topology.torus.node_set = { box = { corner = [0, 0], size = [3, 2] } }",
-        "topology.torus.node_set = { list = { members = [0, 1, 2, 5, 6, 9, 10, 11] } }",
+        "topology.torus.node_set = { list = { members = [0, 1, 2, 3, 4, 5, 6] } }",
     ];
-    all.extend(each("node set", &sets));
+    let around = "routing.angara.relaxation = true";
+    all.extend(each("node set", &sets).map(|piece| piece.with(around)));
     let failures = [
         "topology.torus.failed_cables = [{ node = 0, direction = \"+x\" }]",
         "topology.torus.failed_nodes = [3]",
     ];
-    let around = "routing.angara.relaxation = true";
     all.extend(each("failures", &failures).map(|piece| piece.with(around)));
     let switched = [
         "topology.{switched}.failed_cables = [{ switch = 1, port = 1 }]",
@@ -337,6 +337,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.agnostic.algorithm = \"smart\"",
         "routing.agnostic.algorithm = \"nue\"",
         "routing.agnostic.algorithm = \"nue-balanced\"",
+        "routing.agnostic.algorithm = \"nue-spread\"",
         "routing.agnostic.partition = \"in-turn\"",
         "routing.relation.rule = \"up-down\"",
         "routing.relation.rule = \"udwm\"",

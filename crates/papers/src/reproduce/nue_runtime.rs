@@ -53,6 +53,24 @@ fn torus_of(sizes: &[u32]) -> Named {
     Named { name, fabric: cabling.fabric().expect("nothing has failed"), failed_cables: 0 }
 }
 
+/// Routers from which on the time of a table is taken for a power of their number.
+const LARGE: f64 = 216.0;
+
+/// The exponent of a power law through points of router numbers and times, by least squares of the
+/// logarithms; `None` if there are fewer than five large enough ones.
+fn exponent(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let points = points.filter(|point| point.0 >= LARGE);
+    let points: Vec<(f64, f64)> = points.map(|(routers, time)| (routers.ln(), time.ln())).collect();
+    if points.len() < 5 {
+        return None;
+    }
+    let count = points.len() as f64;
+    let (x_mean, y_mean) =
+        points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
+    let covariance: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+    Some(covariance / points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum::<f64>())
+}
+
 fn text(fabrics: &[Row], tori: &[Row], algorithms: &[registry::Row<Algorithm>]) -> String {
     let mut text = String::new();
     // Narrow enough for a terminal.
@@ -63,6 +81,21 @@ fn text(fabrics: &[Row], tori: &[Row], algorithms: &[registry::Row<Algorithm>]) 
     }
     text += &matrix(tori, &COMPARED, "CPU time in ms, tori with nothing failed", milliseconds);
     text += "-: no table; *: a table with which packets can deadlock\n\n";
+    let fitted: Vec<String> = algorithms
+        .iter()
+        .filter_map(|&algorithm| {
+            let points = of(tori, algorithm).filter(|row| row.maximum_load.is_some());
+            let points = points.map(|row| (f64::from(row.routers), row.cpu_seconds));
+            Some(format!("{} {:.2}", algorithm.name, exponent(points)?))
+        })
+        .collect();
+    if !fitted.is_empty() {
+        let _ = writeln!(
+            text,
+            "CPU time as a power of the number of switches, fitted to the tori of {LARGE} and more: {}\n",
+            fitted.join(", ")
+        );
+    }
     for other in [Algorithm::DFSSSP, Algorithm::LASH] {
         let pairs = || of(tori, Algorithm::NUE).zip(of(tori, other)).filter(|pair| pair.1.applies);
         let ratio = |(nue, other): (&Row, &Row)| other.cpu_seconds / nue.cpu_seconds;
@@ -106,5 +139,46 @@ mod tests {
                 assert!((shown / (1e3 * seconds) - 1.0).abs() < 0.01, "{algorithm:?}: {line}");
             }
         }
+    }
+
+    #[test]
+    fn exponents_are_those_of_a_power() {
+        let power = |exponent: f64| {
+            (5..=10).map(move |side| {
+                (f64::from(side).powi(3), 2e-6 * f64::from(side).powf(3.0 * exponent))
+            })
+        };
+        assert!((exponent(power(2.0)).unwrap() - 2.0).abs() < 1e-9);
+        assert!((exponent(power(2.7)).unwrap() - 2.7).abs() < 1e-9);
+        assert_eq!(exponent(power(2.0).take(5)), None, "one of five is too small");
+    }
+
+    /// The exponents in the table of docs/papers/nue.md, those aside that are of other fabrics.
+    #[test]
+    fn the_page_has_the_exponents_of_the_committed_times() {
+        let at = |file: &str| format!("{}/../../{file}", env!("CARGO_MANIFEST_DIR"));
+        let mut tori = csv::Reader::from_path(at("results/nue/runtime/tori.csv")).unwrap();
+        let rows: Vec<std::collections::HashMap<String, String>> =
+            tori.deserialize().collect::<Result<_, _>>().unwrap();
+        let page = std::fs::read_to_string(at("docs/papers/nue.md")).unwrap();
+        let mut seen = 0;
+        for line in page.lines().filter(|line| line.starts_with("| ")) {
+            let cells: Vec<&str> = line.trim_end_matches(" |").rsplit(" | ").collect();
+            let (Some(name), Some(time)) = (line.split('`').nth(1), cells[0].rsplit("; ").next())
+            else {
+                continue;
+            };
+            let Ok(shown) = time.parse::<f64>() else { continue };
+            let own = rows.iter().filter(|row| row["algorithm"] == name);
+            let made = own.filter(|row| !row["maximum_load"].is_empty());
+            let points = made.map(|row| {
+                (row["routers"].parse::<f64>().unwrap(), row["cpu_seconds"].parse::<f64>().unwrap())
+            });
+            if let Some(fitted) = exponent(points) {
+                assert!((fitted - shown).abs() < 0.0051, "{name}: {shown}, {fitted}");
+                seen += 1;
+            }
+        }
+        assert!(seen >= 9, "{seen}");
     }
 }

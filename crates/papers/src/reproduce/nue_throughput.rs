@@ -7,7 +7,8 @@
 //! other: here all are queued at the start, in the order of a shift, so that the network alone
 //! decides. Which random graph theirs was is open too.
 //!
-//! Beyond the slides: packets that choose among the hops of the relations `two-orders`,
+//! Beyond the slides: `nue-spread`, which never fares worse with more virtual channels by the static
+//! figure that it goes by, and `nue-balanced`; packets that choose among the hops of the relations `two-orders`,
 //! `bubble-colouring` and, where it is another one than `two-orders`, `parted` with 1, 2, 4 and 8
 //! virtual channels, and all the same when every terminal offers as much as it can to terminals
 //! drawn alike, and when each sends all that it has to one.
@@ -20,7 +21,8 @@ use super::nue_tables::{FABRICS, VCS};
 use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_report::Status;
-use flitlab_report::figure::{Figure, Scale, Series, Style, ratio_figure, xy_figure};
+use flitlab_report::figure::{Figure, NotedBar, Scale, Series, Style, noted_figure, xy_figure};
+use flitlab_routing::ForwardingProof;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Diagnostics, Document, Scenario};
 
@@ -82,8 +84,12 @@ struct Row {
     fabric: &'static str,
     traffic: &'static str,
     algorithm: &'static str,
+    /// Virtual channels that the algorithm may use.
     #[serde(rename = "lanes")]
     vcs: u8,
+    /// Virtual channels in which packets can be between routers.
+    #[serde(rename = "lanes_used")]
+    vcs_used: Option<u32>,
     /// Payload that a terminal receives.
     #[serde(rename = "throughput_GB_per_s_per_node")]
     throughput: Option<f64>,
@@ -112,7 +118,7 @@ pub fn nue_throughput(extent: Extent<'_>, progress: Progress<'_>) -> Result<Repr
     let mut figures = Vec::new();
     let of_slides: Vec<Row> =
         rows.iter().filter(|row| row.traffic == ALL_TO_ALL).cloned().collect();
-    for algorithm in ["nue", "nue-balanced"].into_iter().chain(RELATIONS) {
+    for algorithm in ["nue", "nue-spread", "nue-balanced"].into_iter().chain(RELATIONS) {
         figures.push((format!("{algorithm}-over-lanes"), over_vcs(&of_slides, algorithm)));
     }
     for of_fabric in of_slides.chunk_by(|one, other| one.fabric == other.fabric) {
@@ -130,10 +136,12 @@ fn cases(quick: bool) -> Vec<Case> {
                 cases.push(Case { fabric, topology, traffic, algorithm, vcs });
             };
             OTHERS.into_iter().for_each(|algorithm| case(algorithm, VCS));
-            if traffic.0 == ALL_TO_ALL {
-                (1..=VCS).for_each(|vcs| case("nue", vcs));
-            } else {
-                SOME_VCS.into_iter().for_each(|vcs| case("nue", vcs));
+            for algorithm in ["nue", "nue-spread"] {
+                if traffic.0 == ALL_TO_ALL {
+                    (1..=VCS).for_each(|vcs| case(algorithm, vcs));
+                } else {
+                    SOME_VCS.into_iter().for_each(|vcs| case(algorithm, vcs));
+                }
             }
             let parted = Some(PARTED).filter(|_| PARTS.contains(&fabric));
             for algorithm in ["nue-balanced"].into_iter().chain(RELATIONS).chain(parted) {
@@ -155,7 +163,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let text =
         format!("topology.{topology}\n{routing}\nrouter.preset = \"infiniband-4xqdr\"\n{}", sent);
     let mut row = Row { fabric, traffic, algorithm, vcs, ..Row::default() };
-    let found = match extent.simulated(&text, || simulate(&text)) {
+    let found = match extent.simulated(&text, || simulate(&text, vcs)) {
         Ok(found) => found,
         Err(reason) if OTHERS.contains(&algorithm) => {
             row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
@@ -168,6 +176,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let Some(found) = found else {
         return Err(format!("{algorithm} with {vcs} virtual channels on {fabric} deadlocks"));
     };
+    row.vcs_used = Some(found.vcs_used);
     row.throughput = found.throughput;
     row.completion_time = found.completion_time.map(|time| time.0 as f64 / 1e6);
     row.packet_latency_mean = found.packet_latency_mean.map(|time| time.0 as f64 / 1e3);
@@ -183,6 +192,7 @@ fn is_relation(algorithm: &str) -> bool {
 /// The result of a simulation, as it is kept.
 #[derive(Serialize, Deserialize)]
 struct SimulationResult {
+    vcs_used: u32,
     throughput: Option<f64>,
     completion_time: Option<Picoseconds>,
     packet_latency_mean: Option<Picoseconds>,
@@ -190,16 +200,21 @@ struct SimulationResult {
     digest: Option<u64>,
 }
 
-/// Simulates a scenario; `None` if it deadlocks. Otherwise why it is refused.
-fn simulate(text: &str) -> Result<Option<SimulationResult>, Option<String>> {
+/// Simulates a scenario whose routing may use so many virtual channels; `None` if it deadlocks.
+/// Otherwise why it is refused.
+fn simulate(text: &str, vcs: u8) -> Result<Option<SimulationResult>, Option<String>> {
     let document = Document::parse("nue-throughput", text);
     // An algorithm that is not for this fabric is refused at once, one that lacks virtual channels
     // when it has tried.
     let refused = |error: Diagnostics| error.to_string().lines().next().map(str::to_owned);
     let scenario = Scenario::read(&document).map_err(refused)?;
     let simulation = Simulation::new(&scenario).map_err(|error| Some(error.to_string()))?;
+    let network = &simulation.scenario().network;
+    // Of a relation every packet may take all of its virtual channels.
+    let vcs_used = network.forwarding_proof().map_or(vcs.into(), ForwardingProof::vcs_used);
     let measured = simulation.run(&mut |_| {}).found.measured;
     Ok((measured.status != Status::Deadlock).then_some(SimulationResult {
+        vcs_used,
         throughput: measured.bandwidth.or(measured.accepted_payload),
         completion_time: measured.completion_time,
         packet_latency_mean: measured.packet_latency_mean,
@@ -213,15 +228,17 @@ fn relate(rows: &mut [Row]) {
     for of_fabric in
         rows.chunk_by_mut(|one, other| (one.fabric, one.traffic) == (other.fabric, other.traffic))
     {
-        let best = of_fabric
-            .iter()
-            .filter(|row| OTHERS.contains(&row.algorithm))
-            .filter_map(|row| row.throughput)
-            .fold(0.0, f64::max);
+        let best = best_other(of_fabric);
         for row in of_fabric {
             row.of_best_other = row.throughput.filter(|_| best > 0.0).map(|own| own / best);
         }
     }
+}
+
+/// The highest throughput of OpenSM's other algorithms; 0 if none has a table.
+fn best_other(rows: &[Row]) -> f64 {
+    let others = rows.iter().filter(|row| OTHERS.contains(&row.algorithm));
+    others.filter_map(|row| row.throughput).fold(0.0, f64::max)
 }
 
 fn note(row: &Result<Row, Flawed>) -> String {
@@ -250,27 +267,52 @@ fn over_vcs(rows: &[Row], algorithm: &str) -> Figure {
             .filter_map(|row| Some((f64::from(row.vcs), row.of_best_other?)))
             .collect(),
     });
+    // The slides' values are those of the number that suits Nue best, which they do not name.
+    let published = PUBLISHED
+        .iter()
+        .filter(|(fabric, _)| algorithm == "nue" && rows.iter().any(|row| row.fabric == *fabric));
+    let published = published.map(|(fabric, percent)| Series {
+        label: format!("{fabric}, published"),
+        style: Style::Curve,
+        points: vec![(1.0, percent / 100.0), (f64::from(VCS), percent / 100.0)],
+    });
     let title = format!("{algorithm}, all-to-all of 2 KiB messages");
     let y = ("Throughput / best other algorithm's", Scale::Linear);
-    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &own.collect::<Vec<_>>())
+    let series: Vec<Series> = own.chain(published).collect();
+    xy_figure(&title, ("Virtual lanes", Scale::Linear), y, &series)
 }
 
-/// All throughputs on a fabric.
+/// All throughputs on a fabric, with the lanes used behind each bar, and the published one beside
+/// Nue's: a share of the best other algorithm's here.
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
-        let name = match row.algorithm {
+        let label = match row.algorithm {
             other if OTHERS.contains(&other) => other.into(),
             own => format!("{own}, {}", vcs_text(row.vcs)),
         };
-        Some((name, row.throughput?))
+        let note = row.vcs_used.map_or(String::new(), |used| used.to_string());
+        Some(NotedBar { label, value: row.throughput?, note, published: false })
     };
-    let values: Vec<(String, f64)> = of_fabric.iter().filter_map(bar).collect();
-    let title = format!("{}, all-to-all of 2 KiB messages", of_fabric[0].fabric);
-    ratio_figure(&values, "Throughput (GB/s of payload a node)", &title)
+    let mut bars: Vec<NotedBar> = of_fabric.iter().filter_map(bar).collect();
+    let fabric = of_fabric[0].fabric;
+    let best = best_other(of_fabric);
+    let published = PUBLISHED.iter().filter(|(of, _)| *of == fabric).map(|(_, percent)| NotedBar {
+        label: format!("nue, published, {percent}%"),
+        value: percent / 100.0 * best,
+        note: String::new(),
+        published: true,
+    });
+    let behind = of_fabric.iter().filter(|row| row.throughput.is_some());
+    let place = behind.clone().position(|row| row.algorithm == "nue").unwrap_or(0);
+    let place = place + behind.filter(|row| row.algorithm == "nue").count();
+    bars.splice(place..place, published);
+    let title = format!("{fabric}, all-to-all of 2 KiB messages");
+    let meaning = "Behind each bar: virtual lanes that packets use";
+    noted_figure(&bars, meaning, "Throughput (GB/s of payload a node)", &title)
 }
 
-/// Throughputs, a column for each algorithm and number of virtual channels.
-fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
+/// What `cell` gives, a column for each algorithm and number of virtual channels.
+fn columns(rows: &[Row], columns: &[(&str, u8)], cell: impl Fn(&Row) -> Option<String>) -> String {
     let mut text = format!("{:<14}", "");
     for (algorithm, _) in columns {
         let _ = write!(text, "{algorithm:>13}");
@@ -284,8 +326,7 @@ fn throughputs(rows: &[Row], columns: &[(&str, u8)]) -> String {
         let _ = write!(text, "{:<14}", of_fabric[0].fabric);
         for column in columns {
             let row = of_fabric.iter().find(|row| (row.algorithm, row.vcs) == *column);
-            let cell = row.and_then(|row| row.throughput);
-            let cell = cell.map_or("-".into(), |throughput| format!("{throughput:.3}"));
+            let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
             let _ = write!(text, "{cell:>13}");
         }
         text.push('\n');
@@ -330,16 +371,20 @@ fn beside(rows: &[Row], relation: &str) -> String {
 /// `rows` are those of the slides' traffic.
 fn text(all: &[Row], rows: &[Row]) -> String {
     let others = OTHERS.map(|algorithm| (algorithm, VCS));
-    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-balanced", 1), ("nue-balanced", 8)];
+    let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-spread", 4), ("nue-spread", 8)];
+    let balanced = [("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
-    text += &throughputs(rows, &others);
+    let throughput = |row: &Row| row.throughput.map(|throughput| format!("{throughput:.3}"));
+    text += &columns(rows, &others, throughput);
     text.push('\n');
-    text += &throughputs(rows, &nue);
+    text += &columns(rows, &[&nue[..], &balanced[..]].concat(), throughput);
+    text += "\nlanes used\n";
+    text += &columns(rows, &others, |row| row.vcs_used.map(|used| used.to_string()));
     text += "\nbeside the best other algorithm; nue with the lanes that suit it best\n";
     let _ = writeln!(
         text,
-        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
-        "", "best other", "nue", "(lanes)", "nue-balanced", "slides"
+        "{:<14}{:>14}{:>10}{:>10}{:>15}{:>15}{:>10}",
+        "", "best other", "nue", "(lanes)", "nue-spread", "nue-balanced", "slides"
     );
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
         let best = |of: &dyn Fn(&&Row) -> bool| {
@@ -348,6 +393,7 @@ fn text(all: &[Row], rows: &[Row]) -> String {
         };
         let other = best(&|row| OTHERS.contains(&row.algorithm));
         let nue = best(&|row| row.algorithm == "nue");
+        let spread = best(&|row| row.algorithm == "nue-spread");
         let balanced = best(&|row| row.algorithm == "nue-balanced");
         let percent = |row: Option<&Row>| {
             let share = row.and_then(|row| row.of_best_other);
@@ -356,11 +402,12 @@ fn text(all: &[Row], rows: &[Row]) -> String {
         let published = PUBLISHED.iter().find(|(fabric, _)| *fabric == of_fabric[0].fabric);
         let _ = writeln!(
             text,
-            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>10}",
+            "{:<14}{:>14}{:>10}{:>10}{:>15}{:>15}{:>10}",
             of_fabric[0].fabric,
             other.map_or("-", |row| row.algorithm),
             percent(nue),
             nue.map_or("-".into(), |row| row.vcs.to_string()),
+            percent(spread),
             percent(balanced),
             published.map_or(String::new(), |(_, percent)| format!("{percent}%"))
         );
@@ -394,11 +441,37 @@ mod tests {
         }
     }
 
+    /// The slides call the Kautz graph "d = 7, k = 3" and give it 150 switches, 1,050 terminals and
+    /// 1,500 cables, two a pair, on switches of 36 ports. A Kautz graph of degree d and diameter k
+    /// has (d + 1) d^(k - 1) switches: of all that fit, one alone has the right number.
+    #[test]
+    fn the_slides_kautz_graph_has_degree_5_and_7_terminals_a_switch() {
+        let switches = |degree: u32, diameter: u32| (degree + 1) * degree.pow(diameter - 1);
+        let degrees = 2..=9; // Two cables each of as many inputs as outputs, within 36 ports.
+        let all = degrees.flat_map(|degree| (1..=6).map(move |diameter| (degree, diameter)));
+        let fits: Vec<_> =
+            all.filter(|&(degree, diameter)| switches(degree, diameter) == 150).collect();
+        assert_eq!(fits, [(5, 3)]);
+        let sizes = |degree: u32, length: u32, terminals: u32| {
+            let topology = format!(
+                "topology.kautz = {{ degree = {degree}, length = {length}, terminals = {terminals}, redundancy = 2 }}"
+            );
+            let network = flitlab_scenario::Network::read(&Document::parse("kautz", &topology));
+            let fabric = &network.unwrap().fabric;
+            (fabric.routers(), fabric.terminals(), fabric.channels() / 2)
+        };
+        assert_eq!(sizes(5, 3, 7), (150, 1050, 1500));
+        // The other readings: 7 is the degree, with words of three or two letters, or the diameter.
+        assert_eq!(sizes(7, 3, 7), (392, 2744, 5488));
+        assert_eq!(sizes(7, 2, 7), (56, 392, 784));
+        assert_eq!(switches(3, 7), 2916);
+    }
+
     #[test]
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 8 + 2 * 4) + 3 * 4);
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 2 * (8 + 2 * 4)) + 3 * 4);
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {
@@ -408,7 +481,70 @@ mod tests {
             };
             assert_eq!(row["throughput_GB_per_s_per_node"].is_number(), applies, "{row}");
             assert_eq!(row["reason"].is_string(), !applies, "{row}");
+            let used = match algorithm {
+                _ if !applies => None,
+                "up-down" | "d-mod-k" => Some(1),
+                "torus-2qos" => Some(2),
+                // As few as it needs: one for shortest paths that close no cycle.
+                "lash" => Some(1),
+                "dfsssp" => Some(if fabric == "3x3x3" { 8 } else { 1 }),
+                // Four switches with terminals have no more than four parts.
+                "nue" | "nue-balanced" if fabric == "2-ary 3-tree" => {
+                    row["lanes"].as_u64().map(|lanes| lanes.min(4))
+                }
+                // Fewer where they load no channel more.
+                "nue-spread" => {
+                    let used = row["lanes_used"].as_u64().unwrap();
+                    assert!((1..=row["lanes"].as_u64().unwrap()).contains(&used), "{row}");
+                    Some(used)
+                }
+                _ => row["lanes"].as_u64(),
+            };
+            assert_eq!(row["lanes_used"].as_u64(), used, "{row}");
         }
         assert!(found.text.contains("3x3x3"), "{}", found.text);
+    }
+
+    #[test]
+    fn a_published_value_is_a_bar_and_a_line_beside_ours() {
+        let row = |algorithm, vcs, throughput| Row {
+            fabric: "cascade",
+            traffic: ALL_TO_ALL,
+            algorithm,
+            vcs,
+            vcs_used: Some(vcs.into()),
+            throughput: Some(throughput),
+            ..Row::default()
+        };
+        let mut rows = vec![
+            row("up-down", 1, 0.25),
+            row("lash", 3, 0.5),
+            row("nue", 1, 0.4),
+            row("nue", 2, 0.6),
+            row("two-orders", 2, 0.9),
+        ];
+        relate(&mut rows);
+        let bars = serde_json::to_value(bars(&rows)).unwrap();
+        let groups = bars["content"]["Bars"]["groups"].as_array().unwrap();
+        let drawn = |group: &serde_json::Value| {
+            let bar = &group["bars"][0];
+            let text = |it: &serde_json::Value| it.as_str().unwrap_or_default().to_owned();
+            (text(&group["label"]), bar["value"].as_f64().unwrap(), text(&bar["note"]))
+        };
+        let drawn: Vec<_> = groups.iter().map(drawn).collect();
+        let expected = [
+            ("up-down", 0.25, "1"),
+            ("lash", 0.5, "3"),
+            ("nue, 1 lane", 0.4, "1"),
+            ("nue, 2 lanes", 0.6, "2"),
+            ("nue, published, 121.4%", 1.214 * 0.5, ""),
+            ("two-orders, 2 lanes", 0.9, "2"),
+        ];
+        let expected = expected.map(|(label, value, note)| (label.into(), value, note.into()));
+        assert_eq!(drawn, expected);
+        let lines = over_vcs(&rows, "nue");
+        let lines = serde_json::to_string(&lines).unwrap();
+        assert!(lines.contains("cascade, published") && lines.contains("1.214"), "{lines}");
+        assert!(!lines.contains("3-tree"), "{lines}");
     }
 }

@@ -1,5 +1,5 @@
 //! Horizontal bars with labels on the left, alone or in groups, each with a whisker from its least
-//! to its most.
+//! to its most or a note behind its end.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,9 @@ use super::{AXIS_LINE, THIN_LINE};
 const BETWEEN_GROUPS: f64 = 4.0;
 const BETWEEN_BARS: f64 = 1.0;
 const BAR: f64 = 0.92;
+
+/// Space between a bar and its note.
+const NOTE_GAP: f64 = 3.0;
 
 /// Labels may take this share of the sheet's width; longer ones are shortened.
 const LABELS: f64 = 0.45;
@@ -48,11 +51,14 @@ pub(super) struct Bar {
     pub value: f64,
     pub whisker: Option<(f64, f64)>,
     pub colour: Colour,
+    /// Text behind its end; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 impl Group {
     pub fn of_one(label: &str, value: f64, whisker: Option<(f64, f64)>, colour: Colour) -> Self {
-        let bar = Bar { series: String::new(), value, whisker, colour };
+        let bar = Bar { series: String::new(), value, whisker, colour, note: String::new() };
         Self { label: label.into(), bars: vec![bar] }
     }
 }
@@ -79,7 +85,10 @@ pub(super) fn draw(chart: &BarChart, sheet: &Sheet) -> Scene {
     let ticks = (1..=TICKS).rev().map(|most| axis.ticks(most)).find(|ticks| fits(ticks));
     let ticks = ticks.unwrap_or_else(|| axis.ticks(1));
     let last = ticks.last().map_or(0.0, |tick| font::width(&tick.1, size));
-    let right = (sheet.width() - MARGIN - last * SLACK / 2.0).max(left + 10.0);
+    let bars = groups.iter().flat_map(|group| &group.bars);
+    let notes = bars.map(|bar| font::width(&bar.note, size)).fold(0.0, f64::max) * SLACK;
+    let beyond = (last * SLACK / 2.0).max(if notes > 0.0 { notes + NOTE_GAP } else { 0.0 });
+    let right = (sheet.width() - MARGIN - beyond).max(left + 10.0);
     let mut scene = Scene::new(sheet.width());
     let top = title_lines(&mut scene, sheet, title) + 4.0;
     let height = |group: &Group| group.bars.len() as f64 * row + BETWEEN_GROUPS;
@@ -107,6 +116,10 @@ pub(super) fn draw(chart: &BarChart, sheet: &Sheet) -> Scene {
             }
             if let Some((low, high)) = bar.whisker {
                 draw_whisker(&mut scene, (across(low), across(high)), y);
+            }
+            if !bar.note.is_empty() {
+                let place = (across(bar.value) + NOTE_GAP, y + size * 0.36);
+                scene.text(&bar.note, place, size, Anchor::Start, BLACK);
             }
         }
         group_top += height(group);

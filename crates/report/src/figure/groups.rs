@@ -60,6 +60,7 @@ fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend) -> Option<Vec<Gro
             value: it.value,
             whisker: it.whisker,
             colour: look(&part.1),
+            note: String::new(),
         };
         Group { label: name.clone(), bars: own.map(bar).collect() }
     };

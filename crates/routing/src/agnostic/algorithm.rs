@@ -1,7 +1,8 @@
 //! Algorithms that make forwarding tables: their description, their task and their errors.
 
+use super::ALGORITHMS;
 use super::graph::Graph;
-use super::{ALGORITHMS, nue::Partition};
+use super::nue::{CompleteGraph, Partition};
 use crate::ForwardingTable;
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::registry::{Component, Row};
@@ -84,6 +85,8 @@ pub struct Task<'f> {
     pub table: ForwardingTable,
     /// Destinations whose paths follow the escape tree, if the algorithm counts them (Nue).
     pub escape_falls: Option<u32>,
+    /// What became of the complete channel dependency graphs, if the algorithm is Nue.
+    pub complete_graph: Option<CompleteGraph>,
     pub(super) graph: Graph,
 }
 
@@ -117,6 +120,8 @@ pub struct Generated {
     pub table: ForwardingTable,
     /// Destinations whose paths follow the escape tree (Nue).
     pub escape_falls: Option<u32>,
+    /// What became of the complete channel dependency graphs (Nue).
+    pub complete_graph: Option<CompleteGraph>,
 }
 
 /// Why an algorithm has no table for a fabric.
@@ -211,8 +216,10 @@ impl Algorithm {
         let needed = (self.memory)(&Scale::new(fabric, parameters.vcs));
         claim("the forwarding table of this algorithm", needed).map_err(NoTable::Memory)?;
         let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
-        let mut task = Task { fabric, parameters, table, escape_falls: None, graph };
+        let mut task =
+            Task { fabric, parameters, table, escape_falls: None, complete_graph: None, graph };
         (self.make)(&mut task)?;
-        Ok(Generated { table: task.table, escape_falls: task.escape_falls })
+        let Task { table, escape_falls, complete_graph, .. } = task;
+        Ok(Generated { table, escape_falls, complete_graph })
     }
 }

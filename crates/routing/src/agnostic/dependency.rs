@@ -75,6 +75,11 @@ impl<'a> Dependencies<'a> {
         self.onward[from as usize * self.words + port / 64] >> (port % 64) & 1 == 1
     }
 
+    /// How many dependencies there are.
+    pub(super) fn count(&self) -> u64 {
+        self.onward.iter().map(|bits| u64::from(bits.count_ones())).sum()
+    }
+
     /// Whether the dependency of the channel that comes in by an input port is there.
     #[inline]
     pub(super) fn has_from_port(&self, port: u32, to: Channel) -> bool {

@@ -39,10 +39,10 @@ use flitlab_base::registry::Row;
 
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
 pub use find_vcs::find_vcs;
-pub use nue::Partition;
+pub use nue::{CompleteGraph, EdgeStates, Partition};
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub static ALGORITHMS: [Row<Algorithm>; 18] = [
+pub static ALGORITHMS: [Row<Algorithm>; 19] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -61,4 +61,5 @@ pub static ALGORITHMS: [Row<Algorithm>; 18] = [
     Algorithm::SMART,
     Algorithm::NUE,
     Algorithm::NUE_BALANCED,
+    Algorithm::NUE_SPREAD,
 ];

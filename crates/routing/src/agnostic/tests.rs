@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{ALGORITHMS, Algorithm, NoTable, Parameters, Partition};
-use crate::{ForwardingProof, ForwardingQuality, ForwardingTable, prove_forwarding};
+use super::{ALGORITHMS, Algorithm, EdgeStates, NoTable, Parameters, Partition};
+use crate::{ForwardingProof, ForwardingQuality, ForwardingTable, VcAssignment, prove_forwarding};
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::builders::{
     Cascade, DirectorTree, Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree,
@@ -75,6 +75,7 @@ fn random_fabrics_are_routed_without_a_cycle() {
             (Algorithm::NUE, 3),
             (Algorithm::NUE_BALANCED, 1),
             (Algorithm::NUE_BALANCED, 3),
+            (Algorithm::NUE_SPREAD, 3),
             (Algorithm::MUD, 2),
             (Algorithm::LASH, 16),
             (Algorithm::DFSSSP, 16),
@@ -210,6 +211,92 @@ fn nue_routes_for_any_number_of_virtual_channels() {
             assert_eq!(proved(&fabric, &made.table).vcs_used(), u32::from(vcs));
         }
     }
+}
+
+/// The pairs that share the fullest channel, and those that share the fullest virtual channel of
+/// one, counted pair by pair.
+fn fullest(fabric: &Fabric, table: &ForwardingTable) -> u64 {
+    let mut channels = vec![0; fabric.channel_slots() as usize];
+    let mut vcs = vec![0; channels.len() * 16];
+    for source in fabric.live_terminals() {
+        for terminal in fabric.live_terminals().filter(|&terminal| terminal != source) {
+            let vc = match table.vc_assignment() {
+                VcAssignment::ByDestination(vcs) => usize::from(vcs[terminal as usize]),
+                _ => 0,
+            };
+            let mut at = fabric.terminal_router(source).unwrap();
+            while let Some(channel) = table.channel(fabric, at, terminal) {
+                channels[channel as usize] += 1;
+                vcs[channel as usize * 16 + vc] += 1;
+                at = fabric.target(channel).unwrap();
+            }
+        }
+    }
+    channels.into_iter().max().unwrap() + vcs.into_iter().max().unwrap()
+}
+
+/// What `nue-spread` promises: with one virtual channel more its fullest channel and virtual
+/// channel together carry no more, and never more than those of `nue` with as many.
+#[test]
+fn more_virtual_channels_never_load_a_spread_table_more() {
+    let mut fewer_parts = 0;
+    let fabrics = (0..12).map(random_fabric).chain([torus(&[4, 3, 3], 2, 2), torus(&[7], 2, 1)]);
+    for fabric in fabrics.filter(|fabric| fabric.live_terminals().count() > 1) {
+        let mut before = u64::MAX;
+        for vcs in 1..=6 {
+            let (nue, spread) = (
+                generate(Algorithm::NUE, &fabric, vcs),
+                generate(Algorithm::NUE_SPREAD, &fabric, vcs),
+            );
+            proved(&fabric, &spread);
+            let (of_nue, of_spread) = (fullest(&fabric, &nue), fullest(&fabric, &spread));
+            assert!(of_spread <= before && of_spread <= of_nue, "{vcs}: {of_spread}, {of_nue}");
+            assert!(vcs > 1 || spread == nue, "there is no choice with one");
+            fewer_parts += u32::from(of_spread < of_nue);
+            before = of_spread;
+        }
+    }
+    assert!(fewer_parts > 20, "it is mostly another table: {fewer_parts}");
+}
+
+/// The complete graph has the closed form of its fabric, all that packets do is among the edges
+/// used, and every destination that fell back had come to an impasse.
+#[test]
+fn nue_counts_the_edges_of_the_complete_graph() {
+    // Each channel is followed by those to the other five neighbours, four side by side.
+    let sizes = [
+        (torus(&[6, 5, 5], 7, 4), 3600, 3600 * 20),
+        (torus(&[5], 1, 1), 10, 10),
+        (torus(&[4, 3, 3], 2, 2), 432, 432 * 10),
+    ];
+    for (fabric, channels, edges) in sizes {
+        for vcs in [1, 2, 7] {
+            let parameters = Parameters { vcs, ..Parameters::default() };
+            let made = Algorithm::NUE.generate(&fabric, &parameters).unwrap();
+            let graph = made.complete_graph.unwrap();
+            assert_eq!((graph.channels, graph.edges), (channels, edges));
+            assert_eq!(graph.states.len(), usize::from(vcs));
+            let proof = proved(&fabric, &made.table);
+            for (vc, states) in graph.states.iter().enumerate() {
+                let taken = proof.dependencies.get(vc).copied().unwrap_or(0);
+                assert!(taken <= states.used, "{taken}, {states:?}");
+                // One edge at least of each way round a ring closes a cycle.
+                assert!(states.used < edges && states.blocked <= edges - states.used);
+            }
+            assert!(made.escape_falls.unwrap() <= graph.impasses);
+        }
+    }
+    // Too few destinations for all virtual channels: some route none, and use no edge.
+    let fabric = torus(&[5], 1, 1);
+    let made = Algorithm::NUE.generate(&fabric, &Parameters { vcs: 8, ..Parameters::default() });
+    let made = made.unwrap();
+    let VcAssignment::ByDestination(vc_of) = made.table.vc_assignment() else { panic!("eight") };
+    let states = made.complete_graph.unwrap().states;
+    let idle = states.iter().enumerate().filter(|(vc, _)| !vc_of.contains(&(*vc as u8)));
+    assert!(idle.clone().count() >= 3);
+    assert!(idle.into_iter().all(|(_, states)| *states == EdgeStates::default()));
+    let balanced = Algorithm::NUE_BALANCED.generate(&fabric, &Parameters::default()).unwrap();
+    assert!(balanced.complete_graph.is_none(), "paths that were moved use other edges");
 }
 
 /// OpenSM's Nue has a maximum of 2443 with 8 virtual channels, and a few percent more or less in

@@ -44,8 +44,11 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     let count = chart.groups.len();
     let height = (count * most) as f64 * sheet.small_size() / SHARE;
     let title = title(&chart.title);
+    // Those behind the longest bars reach beyond the axis.
+    let noted = chart.groups.iter().flat_map(|group| &group.bars).any(|bar| !bar.note.is_empty());
+    let clip = if noted { "clip mode=individual, " } else { "" };
     text += &format!(
-        "\\begin{{axis}}[{title}width={}bp, height={}bp, scale only axis, axis lines=left, \
+        "\\begin{{axis}}[{title}{clip}width={}bp, height={}bp, scale only axis, axis lines=left, \
          axis line style={{-}}, xmajorgrids, grid style={{black!10}},\n  xmin=0, xmax={}, ymin=-0.6, \
          ymax={}, y dir=reverse, ytick={{0,...,{}}}, ytick style={{draw=none}},\n  yticklabels={{{}}},\n  \
          xlabel={}, scaled x ticks=false, xticklabel style={{/pgf/number format/fixed}},\n  {style}]\n",
@@ -83,6 +86,14 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
             colour_name(*colour),
             file(name)
         );
+        for (place, bar) in bars.iter().filter(|(_, bar)| !bar.note.is_empty()) {
+            text += &format!(
+                "\\node[anchor=west] at (axis cs:{},{}) {};\n",
+                number(bar.value),
+                number(*place),
+                escaped(&bar.note)
+            );
+        }
     }
     text += &images;
     text += "\\end{axis}\n";

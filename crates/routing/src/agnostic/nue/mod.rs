@@ -15,11 +15,14 @@
 
 mod bisection;
 mod centrality;
+mod complete;
 mod escape;
 mod hull;
 mod partition;
 mod search;
+mod spread;
 
+pub use complete::{CompleteGraph, EdgeStates};
 pub(super) use escape::Tree;
 pub use partition::Partition;
 pub(super) use search::Search;
@@ -40,7 +43,8 @@ impl Algorithm {
             parts_destinations: true,
             memory: |at| at.pairs(3).saturating_add(at.dependencies + at.turns * 2),
             ..Self::plain(|task| {
-                task.escape_falls = Some(nue(&task.graph, &mut task.table, task.parameters, 1));
+                let (falls, complete) = nue(&task.graph, &mut task.table, task.parameters, 1);
+                (task.escape_falls, task.complete_graph) = (Some(falls), Some(complete));
                 Ok(())
             })
         },
@@ -50,7 +54,8 @@ impl Algorithm {
 /// After so many further orders a virtual channel without paths along the tree is good enough.
 const MIN_ORDERS: u8 = 3;
 
-/// Fills in the table and gives the number of destinations whose paths follow the spanning tree.
+/// Fills in the table and gives the number of destinations whose paths follow the spanning tree,
+/// and what became of the complete channel dependency graphs.
 ///
 /// With several `orders`, each virtual channel is routed in a few of them, and in all if paths
 /// follow the tree each time. The one with the fewest such destinations counts, of equals that with
@@ -60,14 +65,16 @@ pub(super) fn nue(
     table: &mut ForwardingTable,
     &Parameters { vcs, partition }: &Parameters,
     orders: u8,
-) -> u32 {
+) -> (u32, CompleteGraph) {
     let vertices = (graph.destinations.len() + graph.connected_routers) as u64;
     let mut weights = vec![graph.weight_above(vertices); graph.slots()];
     let mut vc_of = vec![0; table.terminals() as usize];
     let mut falls = 0;
+    let mut complete = CompleteGraph::new(graph);
     let mut search = Search::new(graph);
     for (vc, mut part) in (0..).zip(partition.parts(graph, vcs)) {
         if part.is_empty() {
+            complete.add(0, EdgeStates::default());
             continue;
         }
         for destination in &part {
@@ -95,6 +102,7 @@ pub(super) fn nue(
             best = route(best.2);
         }
         falls += best.0;
+        complete.add(search.impasses(), search.states());
         weights = best.3;
     }
     table.set_vc_assignment(if vcs == 1 {
@@ -102,5 +110,5 @@ pub(super) fn nue(
     } else {
         VcAssignment::ByDestination(vc_of)
     });
-    falls
+    (falls, complete)
 }

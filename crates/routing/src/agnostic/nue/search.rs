@@ -1,6 +1,7 @@
 //! Dijkstra's algorithm on the complete channel dependency graph, from a destination against the
 //! direction of the channels.
 
+use super::complete::EdgeStates;
 use super::escape::Tree;
 use crate::ForwardingTable;
 use crate::agnostic::dependency::{Dependencies, Numbering};
@@ -32,6 +33,8 @@ pub(in super::super) struct Search<'a> {
     through: Vec<u64>,
     alternative: Vec<bool>,
     backtracks: u32,
+    /// Searches of this virtual channel that got stuck.
+    impasses: u32,
     flow: Vec<u64>,
     /// By router, those that come to it and have not been counted yet.
     followers: Vec<u32>,
@@ -58,6 +61,7 @@ impl<'a> Search<'a> {
             through: vec![0; slots],
             alternative: vec![false; slots],
             backtracks: 0,
+            impasses: 0,
             flow: vec![0; routers],
             followers: vec![0; routers],
             order: Vec::with_capacity(routers),
@@ -73,6 +77,7 @@ impl<'a> Search<'a> {
         table: &mut ForwardingTable,
     ) -> u32 {
         self.start(tree);
+        self.impasses = 0;
         let mut falls = 0;
         for &destination in part {
             let graph = self.graph;
@@ -82,6 +87,17 @@ impl<'a> Search<'a> {
             self.add_weights(weights);
         }
         falls
+    }
+
+    /// Destinations of the virtual channel whose search came to an impasse.
+    pub(super) fn impasses(&self) -> u32 {
+        self.impasses
+    }
+
+    /// The states of the virtual channel's dependencies.
+    pub(super) fn states(&self) -> EdgeStates {
+        let blocked = self.blocked.iter().filter(|&&blocked| blocked).count() as u64;
+        EdgeStates { used: self.used.count(), blocked }
     }
 
     /// Starts a virtual channel: only the tree's dependencies are in use.
@@ -136,6 +152,7 @@ impl<'a> Search<'a> {
             if self.found == self.graph.connected_routers {
                 break true;
             }
+            self.impasses += u32::from(self.backtracks == 0);
             match self.backtrack(weights) {
                 Some(channel) => self.extend(channel, self.through[channel as usize], weights),
                 None => break false,

@@ -194,7 +194,7 @@ const ROWS: &[Advice] = &[
                    injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[routing.adaptive]\n[traffic]\n\
                    pattern = \"uniform\"\nload = 0.1\n",
         call: &["check", "a.toml"],
-        says: "try buffers that hold whole packets: --set router.switching=virtual-cut-through",
+        says: "--set link.sharing.flit.virtual_channel_allocation=atomic --set routing.adaptive.escape=dateline",
         follow: Sets,
     },
     Advice {
@@ -242,7 +242,7 @@ const ROWS: &[Advice] = &[
         scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n\
                    [routing.relation]\nrule = \"minimal-nue\"\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
         call: &["check", "a.toml"],
-        says: "try a rule without: --set routing.relation.rule=up-down",
+        says: "one packet at a time: --set link.sharing.flit.virtual_channel_allocation=atomic",
         follow: Sets,
     },
     Advice {

@@ -37,13 +37,14 @@ buffer = "100 flits"
 switching = "store-and-forward"
 arbitration = { transit-first = {} }
 bubble = false
+message_classes = 1
 crossbar_speedup = 2
 routing_latency = "12.5 ns"
 crossbar_latency = "0 ns"
 [link]
 rate = "7.4 GB/s"
 latency = "100 ns"
-sharing = { flit = { virtual_channel_allocation_latency = "1 ns", switch_allocation_latency = "2 ns", iterations = 2, routing = "at-head", queues = "virtual-output", output_buffer = 4, weights = [2, 3], stall_times = true } }
+sharing = { flit = { virtual_channel_allocation = "atomic", virtual_channel_allocation_latency = "1 ns", switch_allocation_latency = "2 ns", iterations = 2, routing = "at-head", queues = "virtual-output", output_buffer = 4, weights = [2, 3], stall_times = true } }
 [adapter]
 injection_channels = 3
 injection_rate = "80 Gb/s"

@@ -54,7 +54,12 @@ impl Draft {
 /// Whether something is written with which there is no bubble by default: datelines, or virtual
 /// channels that are given to packets only while they are empty.
 fn goes_without_bubble(reader: &Reader<'_>) -> bool {
-    let is = |path: &[&str], name| matches!(reader.at_path(path), Some(Value::Text(text)) if text == name);
+    // A choice without keys may be written as a table, too.
+    let is = |path: &[&str], name| match reader.at_path(path) {
+        Some(Value::Text(text)) => text == name,
+        Some(Value::Table(table)) => table.get(name).is_some(),
+        _ => false,
+    };
     let dateline = reader.at_path(&["routing", "direction_order", "dateline"]);
     let escapes = match reader.at_path(&["routing"]) {
         Some(Value::Table(routing)) => &routing.entries[..],

@@ -42,6 +42,7 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> BarChart {
         value,
         whisker: half.map(|half| ((value - half).max(0.0), value + half)),
         colour,
+        hollow: false,
     };
     let group = |row: &WorkloadRow| {
         let measured = &row.measured;

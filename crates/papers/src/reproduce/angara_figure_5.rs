@@ -267,8 +267,7 @@ fn quality_figures(comparisons: &[Comparison]) -> Vec<(String, Figure)> {
             Bars { label: algorithm.into(), published: false, values: shown.map(bar).collect() }
         };
         let bars = ["sssp", "genetic", "balanced"].map(of);
-        let title =
-            format!("{dimensions}D tori of 2 to 8 nodes a dimension: maximum load and BFS's");
+        let title = format!("{dimensions}D tori of 2 to 8 nodes a dimension, maximum load");
         let axis = "Total maximum load above BFS's (%)";
         let note = "in brackets: systems where it is less, equal, greater";
         (format!("loads-{dimensions}d"), bars_figure(&ALGORITHMS, &title, axis, &bars, note))
@@ -290,11 +289,11 @@ fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
     let published = PUBLISHED_PRACTICAL.iter().filter_map(|(algorithm, nodes)| {
         let nodes = *nodes.get((dimensions as usize).checked_sub(3)?)?;
         let points = vec![(f64::from(nodes), PRACTICAL)];
-        let label = format!("{algorithm}, published to be practical up to");
+        let label = format!("{algorithm}, published: {PRACTICAL} s up to here");
         Some(Series { label, style: Style::Published, points })
     });
     let series: Vec<Series> = ours.into_iter().chain(published).collect();
-    let what = (dimensions, "tables");
+    let what = (dimensions, "run time");
     (format!("times-{dimensions}d"), over_nodes(&ALGORITHMS, what, "CPU time (s)", &series))
 }
 

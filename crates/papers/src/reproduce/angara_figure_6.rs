@@ -402,6 +402,41 @@ fn published_text(pattern: &str) -> String {
 mod tests {
     use super::*;
     use crate::reproduce::SAMPLE;
+    use flitlab_report::figure::Sheet;
+
+    #[test]
+    fn a_figure_has_all_nodes_and_the_published_gains_on_desmos() {
+        let row = |(nodes, algorithm)| Row {
+            pattern: "all-to-all",
+            definition: "pairwise exchange",
+            nodes,
+            torus: String::new(),
+            algorithm,
+            completion_us: f64::from(nodes),
+            speed_up_over_bfs: 1.0,
+        };
+        let parts = |most: u32| PARTS.map(|part| part.0).into_iter().filter(move |&it| it <= most);
+        let svg = |most: u32| {
+            let all = parts(most).flat_map(|nodes| ALGORITHMS.map(|it| (nodes, it)));
+            let [(name, figure)] = &figures(&all.map(row).collect::<Vec<_>>())[..] else {
+                panic!("one definition")
+            };
+            assert_eq!(name, "all-to-all-1");
+            figure.svg(&Sheet::default())
+        };
+        let (whole, part) = (svg(32), svg(16));
+        assert!(parts(32).all(|nodes| whole.contains(&format!(">{nodes} nodes<"))));
+        for algorithm in ["genetic", "sssp"] {
+            let label = format!(">{algorithm}, published gain<");
+            assert!(whole.contains(&label) && !part.contains(&label));
+        }
+        assert!(part.contains("sssp over bfs +11.1%, genetic over sssp +1.1%"));
+        let gain = published_gain("all-to-all", "genetic").unwrap();
+        assert!((gain - 12.3221).abs() < 1e-9, "{gain}");
+        let gain = published_gain("transpose", "genetic").unwrap();
+        assert!((gain + 3.9).abs() < 1e-9, "{gain}");
+        assert_eq!(published_gain("tornado", "sssp"), None);
+    }
 
     #[test]
     fn every_definition_is_a_permutation() {

@@ -155,10 +155,20 @@ pub fn path_selection_figure(
     if figure == PathSelectionFigure::Figure7 {
         return Ok(utilisation(&rows, &uses, extent.quick));
     }
+    let figures = throughput_figures(figure, &rows, extent.quick);
+    let text = text(figure, &rows, extent.quick);
+    Ok(Reproduction::of_rows("throughput", &rows, text, figures))
+}
+
+fn throughput_figures(
+    figure: PathSelectionFigure,
+    rows: &[Row],
+    quick: bool,
+) -> Vec<(String, Figure)> {
     let mut figures = Vec::new();
     for &(rule, vcs) in figure.routings() {
-        let own = means(&rows, rule, vcs);
-        let network = figure.network(extent.quick);
+        let own = means(rows, rule, vcs);
+        let network = figure.network(quick);
         let title = format!("{network}, {rule}, {}", channels_text(vcs));
         let bars = own.iter().map(|mean| Bars {
             label: mean.selection.into(),
@@ -170,8 +180,7 @@ pub fn path_selection_figure(
         let bars = bars.collect::<Vec<_>>();
         figures.push((name, bars_figure(&NAMES, &title, axis, &bars, "")));
     }
-    let text = text(figure, &rows, extent.quick);
-    Ok(Reproduction::of_rows("throughput", &rows, text, figures))
+    figures
 }
 
 fn note(found: &Result<(Row, Vec<ChannelUse>), Flawed>) -> String {

@@ -10,6 +10,9 @@ use super::style::by_names;
 /// What stands behind the name of a series that somebody else has published.
 pub const PUBLISHED: &str = "published";
 
+/// The share of the highest value from which on a negative one is seen.
+const UNSEEN: f64 = 0.005;
+
 /// A bar for each mean from 0 on, with half its confidence interval if it has one.
 pub fn mean_figure(values: &[(String, f64, Option<f64>)], axis: &str, title: &str) -> Figure {
     let bar = |(label, mean, half): &(String, f64, Option<f64>)| {
@@ -72,8 +75,59 @@ pub fn bars_figure(names: &[&str], title: &str, axis: &str, bars: &[Bars], note:
         }
     }
     legend.note = (!note.is_empty()).then(|| note.to_owned());
-    let axis = Axis::new(axis, highest(&groups)).up_to_a_tick(TICKS);
-    let low = lowest(&groups);
-    let axis = if low < 0.0 { axis.down_to(low, TICKS) } else { axis };
+    let (low, high) = (lowest(&groups), highest(&groups));
+    let axis = Axis::new(axis, high).up_to_a_tick(TICKS);
+    let axis = match (low, high) {
+        // What is too small to be seen takes no room.
+        _ if low > -UNSEEN * high => axis,
+        (..0.0, 0.0) => Axis { high: 0.0, ..axis }.down_to(low, TICKS),
+        (..0.0, _) => axis.down_to(low, TICKS),
+        _ => axis,
+    };
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Sheet;
+    use super::*;
+
+    fn svg(bars: &[(&str, &str, f64)]) -> String {
+        let bar = |&(label, group, value): &(&str, &str, f64)| Bars {
+            label: label.into(),
+            published: label.ends_with(PUBLISHED),
+            values: vec![(group.into(), value, None)],
+        };
+        let bars: Vec<Bars> = bars.iter().map(bar).collect();
+        bars_figure(&["a", "b"], "", "Difference (%)", &bars, "").svg(&Sheet::default())
+    }
+
+    #[test]
+    fn differences_below_0_have_an_axis_that_begins_below_them() {
+        let below = svg(&[("a", "g", -12.0), ("b", "g", 4.0)]);
+        assert!(below.contains(">-15<") || below.contains(">-20<"), "{below}");
+        assert!(below.contains(">0<"), "{below}");
+        // All of them: the axis ends at 0.
+        let all = svg(&[("a", "g", -10.0)]);
+        assert!(all.contains(">0<") && !all.contains(">5<"), "{all}");
+        // Too small to be seen.
+        assert!(!svg(&[("a", "g", -0.001), ("b", "g", 4.0)]).contains(">-"));
+    }
+
+    #[test]
+    fn a_published_bar_has_the_colour_of_its_name_and_is_in_the_legend() {
+        let both = svg(&[("b", "g", 3.0), ("b, published", "g", 4.0)]);
+        assert_eq!(both.matches("#E69F00").count(), 4, "{both}");
+        assert!(both.contains(">b, published<"));
+        // Groups called as their series need no legend for them.
+        let own = svg(&[("b", "b", 3.0), ("b, published", "b", 4.0)]);
+        assert!(own.contains(">published<") && own.matches(">b<").count() == 1, "{own}");
+    }
+
+    #[test]
+    fn a_long_label_is_in_lines_and_not_cut() {
+        let label = "npb benchmark ft, class W, ranks 64, iterations 2, direction order";
+        let svg = svg(&[("a", label, 3.0)]);
+        assert!(!svg.contains('\u{2026}') && label.split(' ').all(|word| svg.contains(word)));
+    }
 }

@@ -252,6 +252,7 @@ pub(super) fn throughput_figures(throughputs: &[Throughput]) -> Vec<(String, Fig
         let series: Vec<Bars> = NAMES
             .iter()
             .flat_map(|name| [false, true].map(|published| bars(size, name, published)))
+            .filter(|bars| !bars.values.is_empty())
             .collect();
         let title = format!("{size}x{size}x{size} torus, highest sustained loads");
         let note = if size == 8 { "transposition: 8x8x16" } else { "" };
@@ -285,6 +286,65 @@ pub(super) fn share_figure(found: &[CaseResult]) -> (String, Figure) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_report::figure::Sheet;
+
+    fn case(routing: &'static str, published: Option<f64>) -> CaseResult {
+        let point = |offered_load| Point {
+            pattern: "uniform",
+            routing,
+            torus: "8x8x8".into(),
+            offered_load,
+            mean_lifetime_us: 4.0,
+            published_mean_lifetime_us: published,
+            mean_hops: 1.0,
+            derouted_share_outflank: 0.0,
+            derouted_share_wraparound: 0.0,
+            derouted_share_orthant: 0.0,
+            packets: 1,
+            digest: String::new(),
+        };
+        let throughput = Throughput {
+            pattern: "uniform",
+            routing,
+            size: 8,
+            sustained_load: 0.5,
+            published_sustained_load: published.map(|_| 0.6),
+            sustained_load_bisected: None,
+            steady_load: None,
+        };
+        CaseResult { points: [0.1, 0.2].map(point).into(), throughput, lifetimes: None }
+    }
+
+    /// How often the colour of OFR, the third name, is drawn.
+    fn of_third_colour(svg: &str) -> usize {
+        svg.matches("#009169").count()
+    }
+
+    #[test]
+    fn published_lifetimes_and_loads_are_drawn_in_the_colour_of_their_routing() {
+        let svg = |found: &[CaseResult]| {
+            let figures = lifetime_figures(found);
+            figures.iter().find(|it| it.0 == "uniform").unwrap().1.svg(&Sheet::default())
+        };
+        let (with, without) = (svg(&[case("OFR", Some(4.1))]), svg(&[case("OFR", None)]));
+        assert!(with.contains(">OFR, published<") && with.contains(">8x8x8 torus, uniform<"));
+        assert!(!without.contains("published"));
+        // Outlines of two points and of the legend's sample.
+        assert_eq!(of_third_colour(&with), of_third_colour(&without) + 3);
+        let both = svg(&[case("ABR", None), case("OFR", None)]);
+        assert_eq!(of_third_colour(&both), of_third_colour(&without));
+        let bars = |published| {
+            let [(name, figure)] = &throughput_figures(&[case("OFR", published).throughput])[..]
+            else {
+                panic!("one size")
+            };
+            assert_eq!(name, "sustained-8");
+            figure.svg(&Sheet::default())
+        };
+        let (with, without) = (bars(Some(4.1)), bars(None));
+        assert_eq!(of_third_colour(&with), of_third_colour(&without) + 2);
+        assert!(with.contains(">OFR, published<") && !without.contains("published"));
+    }
 
     #[test]
     fn the_published_gains_are_those_of_the_abstract() {

@@ -22,7 +22,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, zero_load_latency};
 use flitlab_fabric::sizes_text;
-use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
+use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure_among};
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
@@ -60,6 +60,18 @@ const UNITS: [(&str, &str); 4] = [
 /// The limit's name.
 const LIMIT: &str = "limit of a torus";
 
+/// The names of all ways, which colours follow from.
+fn names() -> Vec<&'static str> {
+    let of_hosts = OPERATIONS.iter().flat_map(|(_, algorithms)| algorithms.iter().copied());
+    let mut names: Vec<&str> = Vec::new();
+    for name in UNITS.iter().map(|unit| unit.0).chain([LIMIT]).chain(of_hosts) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 struct Case {
     sizes: &'static [u32],
     operation: &'static str,
@@ -93,13 +105,14 @@ pub fn angara_collectives(extent: Extent<'_>, progress: Progress<'_>) -> Reprodu
     let figures = OPERATIONS.iter().flat_map(|(operation, _)| {
         let over_size = (*operation != "barrier").then(|| {
             let of: Vec<&Row> = over_size(&rows, operation);
-            let title = format!("{operation}, {} ({} nodes)", sizes_text(DESMOS), nodes(DESMOS));
-            let x = ("Payload in bytes", Scale::Logarithmic);
+            let title =
+                format!("{} torus ({} nodes), {operation}", sizes_text(DESMOS), nodes(DESMOS));
+            let x = ("Payload (B)", Scale::Logarithmic);
             (format!("{operation}-size"), figure(&title, x, &of, |row| row.bytes as f64))
         });
         let title = match *operation {
-            "barrier" => "barrier over nodes".into(),
-            _ => format!("{operation} of 1 KiB over nodes"),
+            "barrier" => "Tori of 4 nodes and more, barrier".into(),
+            _ => format!("Tori of 4 nodes and more, {operation} of 1 KiB"),
         };
         let of: Vec<&Row> = over_nodes(&rows, operation);
         let x = ("Nodes", Scale::Logarithmic);
@@ -231,7 +244,7 @@ fn figure(title: &str, x: (&str, Scale), rows: &[&Row], across: impl Fn(&Row) ->
     for series in &mut series {
         series.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    xy_figure(title, x, ("Completion time in us", Scale::Logarithmic), &series)
+    xy_figure_among(&names(), title, x, ("Completion time (\u{b5}s)", Scale::Logarithmic), &series)
 }
 
 /// The payload from which on the fastest algorithm of hosts is faster than a tree, interpolated in

@@ -75,7 +75,8 @@ fn figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
         of(|row| u64::from(row.nodes), "|N|"),
         of(|row| u64::from(row.nodes).pow(2), "|N| squared"),
     ];
-    (format!("calls-{dimensions}d"), over_nodes(dimensions, "Calls of BUILD_SSSP", &series))
+    let what = (dimensions, "SSSP");
+    (format!("calls-{dimensions}d"), over_nodes(&[], what, "Calls of BUILD_SSSP", &series))
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 use cpu_time::ThreadTime;
 use serde::Serialize;
 
-use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table};
+use super::tori::{
+    ALGORITHMS, QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table,
+};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_fabric::sizes_text;
-use flitlab_report::figure::{Figure, Series, Style, ratio_figure};
+use flitlab_report::figure::{Bars, Figure, Series, Style, bars_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::angara::{Algorithm, Reading};
 
@@ -253,23 +255,28 @@ fn practical(rows: &[Row], dimensions: u32, algorithm: &str) -> u32 {
 
 fn quality_figures(comparisons: &[Comparison]) -> Vec<(String, Figure)> {
     let figure = |dimensions: u32| {
-        let bars: Vec<(String, f64)> = comparisons
-            .iter()
-            .filter(|it| it.dimensions == dimensions && it.baseline == "bfs" && it.systems > 0)
-            .filter(|it| it.group != "differs")
-            .map(|it| (format!("{}, {} ({})", it.algorithm, it.group, it.systems), it.ratio))
-            .collect();
-        let title = format!("{dimensions}D tori: maximum channel load, by comparison with BFS");
-        (
-            format!("loads-{dimensions}d"),
-            ratio_figure(&bars, "Total maximum load (BFS = 1)", &title),
-        )
+        let of = |algorithm: &str| {
+            let own = comparisons.iter().filter(|it| {
+                (it.dimensions, it.algorithm, it.baseline) == (dimensions, algorithm, "bfs")
+            });
+            let shown = own.filter(|it| it.systems > 0 && it.group != "differs");
+            let bar = |it: &Comparison| {
+                let label = format!("{algorithm}, {} ({})", it.group, it.systems);
+                (label, 100.0 * (it.ratio - 1.0), None)
+            };
+            Bars { label: algorithm.into(), published: false, values: shown.map(bar).collect() }
+        };
+        let bars = ["sssp", "genetic", "balanced"].map(of);
+        let title = format!("{dimensions}D tori of 2 to 8 nodes a dimension, maximum load");
+        let axis = "Total maximum load above BFS's (%)";
+        let note = "in brackets: systems where it is less, equal, greater";
+        (format!("loads-{dimensions}d"), bars_figure(&ALGORITHMS, &title, axis, &bars, note))
     };
     SETS.iter().map(|set| figure(set.0)).collect()
 }
 
 fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
-    let series = ["bfs", "genetic", "sssp", "balanced"].map(|algorithm| Series {
+    let ours = ALGORITHMS.map(|algorithm| Series {
         label: algorithm.into(),
         style: Style::Dots,
         points: rows
@@ -278,7 +285,16 @@ fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
             .filter_map(|row| Some((f64::from(row.nodes), row.seconds(algorithm)?)))
             .collect(),
     });
-    (format!("times-{dimensions}d"), over_nodes(dimensions, "CPU time (s)", &series))
+    // The paper gives the sizes up to which two algorithms are practical, in 3D and 4D.
+    let published = PUBLISHED_PRACTICAL.iter().filter_map(|(algorithm, nodes)| {
+        let nodes = *nodes.get((dimensions as usize).checked_sub(3)?)?;
+        let points = vec![(f64::from(nodes), PRACTICAL)];
+        let label = format!("{algorithm}, published: {PRACTICAL} s up to here");
+        Some(Series { label, style: Style::Published, points })
+    });
+    let series: Vec<Series> = ours.into_iter().chain(published).collect();
+    let what = (dimensions, "run time");
+    (format!("times-{dimensions}d"), over_nodes(&ALGORITHMS, what, "CPU time (s)", &series))
 }
 
 #[cfg(test)]

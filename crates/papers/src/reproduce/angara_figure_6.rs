@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::tori::{PARTS, SEED};
+use super::tori::{ALGORITHMS, PARTS, SEED};
 use super::{Extent, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Torus, sizes_text};
-use flitlab_report::figure::{Figure, ratio_figure};
+use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_routing::angara::Reading;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario, Workloads};
@@ -23,8 +23,6 @@ use flitlab_workload::traffic::{ApplicationSpec, Carrier, HostParameters, Placem
 
 const MESSAGE: &str = "1 MiB";
 const MESSAGE_BYTES: u64 = 1 << 20;
-
-const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
 
 /// A definition of a pattern.
 #[derive(Clone, Copy, Debug)]
@@ -128,13 +126,16 @@ const DEFINITIONS: [Definition; 14] = {
 
 /// As the text of \[angara-routing\] has them for 32 nodes: pattern, algorithm, baseline, by how
 /// many percent it is better. "Up to", over its figure's node numbers, for neighbor and tornado.
-const PUBLISHED: [(&str, &str, &str, f64); 5] = [
+const PUBLISHED_GAINS: [(&str, &str, &str, f64); 5] = [
     ("transpose", "genetic", "bfs", -3.9),
     ("neighbor", "sssp", "bfs", 11.6),
     ("tornado", "sssp", "bfs", 52.9),
     ("all-to-all", "sssp", "bfs", 11.1),
     ("all-to-all", "genetic", "sssp", 1.1),
 ];
+
+/// The patterns whose gain is "up to" so much: the better of Genetic and SSSP.
+const UP_TO: [&str; 2] = ["neighbor", "tornado"];
 
 #[derive(Clone, Debug, Serialize)]
 struct Row {
@@ -306,7 +307,7 @@ fn text(rows: &[Row]) -> String {
     }
     let most = rows.iter().map(|row| row.nodes).max().unwrap_or(0);
     text += &format!("published on 32 nodes, and the definition that comes nearest on {most}\n");
-    for (pattern, algorithm, baseline, percent) in PUBLISHED {
+    for (pattern, algorithm, baseline, percent) in PUBLISHED_GAINS {
         let nearest = nearest(rows, most, (pattern, algorithm, baseline, percent));
         let nearest = nearest.map_or(String::new(), |(ours, name)| format!("{ours:+.1}%, {name}"));
         let published = format!("{algorithm} over {baseline}: {percent:+.1}%");
@@ -336,27 +337,106 @@ fn nearest(
         .min_by(|one, other| (one.0 - published).abs().total_cmp(&(other.0 - published).abs()))
 }
 
-/// For each pattern the completion times on the largest part, by definition and algorithm.
+/// For each definition of a pattern the completion times over nodes, and beside ours on 32 those
+/// that the published gains would give.
 fn figures(rows: &[Row]) -> Vec<(String, Figure)> {
-    let most = rows.iter().map(|row| row.nodes).max().unwrap_or(0);
-    let figure = |pattern: &str| {
-        let bars: Vec<(String, f64)> = rows
-            .iter()
-            .filter(|row| row.pattern == pattern && row.nodes == most && row.algorithm != "bfs")
-            .map(|row| {
-                (format!("{}, {}", row.algorithm, row.definition), 1.0 / row.speed_up_over_bfs)
-            })
-            .collect();
-        let title = format!("{pattern} on {most} nodes of Desmos, {MESSAGE}");
-        (pattern.to_owned(), ratio_figure(&bars, "Completion time (BFS = 1)", &title))
+    let figure = |(number, definition): (usize, &Definition)| {
+        let own = || rows.iter().filter(|row| row.definition == definition.name);
+        let highest = own().map(|row| row.completion_us).fold(0.0, f64::max);
+        let (unit, size) = if highest < 1e4 { ("\u{b5}s", 1.0) } else { ("ms", 1e3) };
+        let group = |nodes: u32| format!("{nodes} nodes");
+        let mut bars = Vec::new();
+        for algorithm in ALGORITHMS {
+            let of = own().filter(|row| row.algorithm == algorithm);
+            let values = of.map(|row| (group(row.nodes), row.completion_us / size, None));
+            bars.push(Bars { label: algorithm.into(), published: false, values: values.collect() });
+            let bfs = own().find(|row| (row.nodes, row.algorithm) == (ALL_OF_DESMOS, "bfs"));
+            let gain = published_gain(definition.pattern, algorithm);
+            if let Some((bfs, gain)) = bfs.zip(gain) {
+                let time = bfs.completion_us / (1.0 + gain / 100.0) / size;
+                bars.push(Bars {
+                    label: format!("{algorithm}, {PUBLISHED} gain"),
+                    published: true,
+                    values: vec![(group(ALL_OF_DESMOS), time, None)],
+                });
+            }
+        }
+        let (pattern, name) = (definition.pattern, definition.name);
+        let title = format!("Tori of 2 to 32 nodes of Desmos, {pattern} ({name}), {MESSAGE}");
+        let axis = format!("Completion time ({unit})");
+        let note = published_text(pattern);
+        (format!("{pattern}-{}", number + 1), bars_figure(&ALGORITHMS, &title, &axis, &bars, &note))
     };
-    ["transpose", "neighbor", "tornado", "all-to-all"].map(figure).into()
+    let patterns = DEFINITIONS.chunk_by(|one, next| one.pattern == next.pattern);
+    let numbered = patterns.flat_map(|of_pattern| of_pattern.iter().enumerate());
+    let shown = numbered.filter(|(_, it)| rows.iter().any(|row| row.definition == it.name));
+    shown.map(figure).collect()
+}
+
+/// The part of Desmos that is the whole.
+const ALL_OF_DESMOS: u32 = 32;
+
+/// By how many percent an algorithm is better than BFS on the whole of Desmos, if the paper says so
+/// without "up to".
+fn published_gain(pattern: &str, algorithm: &str) -> Option<f64> {
+    if UP_TO.contains(&pattern) {
+        return None;
+    }
+    let (.., baseline, percent) =
+        PUBLISHED_GAINS.into_iter().find(|gain| (gain.0, gain.1) == (pattern, algorithm))?;
+    let of_baseline = if baseline == "bfs" { 0.0 } else { published_gain(pattern, baseline)? };
+    Some(((1.0 + percent / 100.0) * (1.0 + of_baseline / 100.0) - 1.0) * 100.0)
+}
+
+/// What is published of a pattern, in a line.
+fn published_text(pattern: &str) -> String {
+    let gains = PUBLISHED_GAINS.into_iter().filter(|gain| gain.0 == pattern);
+    let gains = gains.map(|(_, algorithm, baseline, percent)| match UP_TO.contains(&pattern) {
+        true => format!("genetic or sssp over {baseline} up to {percent:+.1}%"),
+        false => format!("{algorithm} over {baseline} {percent:+.1}%"),
+    });
+    format!("published, 32 nodes: {}", gains.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reproduce::SAMPLE;
+    use flitlab_report::figure::Sheet;
+
+    #[test]
+    fn a_figure_has_all_nodes_and_the_published_gains_on_desmos() {
+        let row = |(nodes, algorithm)| Row {
+            pattern: "all-to-all",
+            definition: "pairwise exchange",
+            nodes,
+            torus: String::new(),
+            algorithm,
+            completion_us: f64::from(nodes),
+            speed_up_over_bfs: 1.0,
+        };
+        let parts = |most: u32| PARTS.map(|part| part.0).into_iter().filter(move |&it| it <= most);
+        let svg = |most: u32| {
+            let all = parts(most).flat_map(|nodes| ALGORITHMS.map(|it| (nodes, it)));
+            let [(name, figure)] = &figures(&all.map(row).collect::<Vec<_>>())[..] else {
+                panic!("one definition")
+            };
+            assert_eq!(name, "all-to-all-1");
+            figure.svg(&Sheet::default())
+        };
+        let (whole, part) = (svg(32), svg(16));
+        assert!(parts(32).all(|nodes| whole.contains(&format!(">{nodes} nodes<"))));
+        for algorithm in ["genetic", "sssp"] {
+            let label = format!(">{algorithm}, published gain<");
+            assert!(whole.contains(&label) && !part.contains(&label));
+        }
+        assert!(part.contains("sssp over bfs +11.1%, genetic over sssp +1.1%"));
+        let gain = published_gain("all-to-all", "genetic").unwrap();
+        assert!((gain - 12.3221).abs() < 1e-9, "{gain}");
+        let gain = published_gain("transpose", "genetic").unwrap();
+        assert!((gain + 3.9).abs() < 1e-9, "{gain}");
+        assert_eq!(published_gain("tornado", "sssp"), None);
+    }
 
     #[test]
     fn every_definition_is_a_permutation() {

@@ -9,9 +9,9 @@
 
 use serde::Serialize;
 
-use super::tori::SEED;
+use super::tori::{ALGORITHMS, SEED};
 use super::{Extent, Progress, Reproduction, all};
-use flitlab_report::figure::{Figure, ratio_figure};
+use flitlab_report::figure::{Bars, Figure, bars_figure};
 use flitlab_routing::angara::Reading;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
@@ -19,10 +19,6 @@ use flitlab_workload::application::{Action, Schedule};
 use flitlab_workload::traffic::ApplicationSpec;
 
 const RANKS: u32 = 128;
-
-/// The tables in the order of the columns; the rate of computing is that which gives the first one
-/// its published rate.
-const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
 
 /// A benchmark as it was measured.
 struct Published {
@@ -183,20 +179,24 @@ fn text(rows: &[Row]) -> String {
     text + "BFS's rate is the published one by the choice of how fast a rank computes.\n"
 }
 
-/// SSSP's rate over BFS's, ours beside the published one.
+/// Each table's rate over BFS's, ours beside the published ones.
 fn figure(rows: &[Row]) -> Figure {
-    let of_sssp = rows.iter().filter(|row| row.algorithm == "sssp");
-    let bars = of_sssp.flat_map(|row| {
-        let name = row.benchmark.to_uppercase();
-        let published = row.published_gain_over_bfs.map(|gain| 1.0 + gain);
-        [
-            Some((name.clone(), 1.0 + row.gain_over_bfs)),
-            published.map(|it| (format!("{name}, published"), it)),
-        ]
-    });
-    let bars: Vec<(String, f64)> = bars.flatten().collect();
-    let title = "NPB class C, 128 ranks on Desmos under SSSP's table";
-    ratio_figure(&bars, "Rate (under BFS's table = 1)", title)
+    let bars = |algorithm: &'static str, published: bool| {
+        let value = |row: &Row| {
+            let gain = if published { row.published_gain_over_bfs? } else { row.gain_over_bfs };
+            Some((row.benchmark.to_uppercase(), 100.0 * gain, None))
+        };
+        let own = rows.iter().filter(|row| row.algorithm == algorithm);
+        let label = if published { format!("{algorithm}, published") } else { algorithm.into() };
+        Bars { label, published, values: own.filter_map(value).collect() }
+    };
+    let bars: Vec<Bars> = ALGORITHMS[1..]
+        .iter()
+        .flat_map(|algorithm| [false, true].map(|published| bars(algorithm, published)))
+        .filter(|bars| !bars.values.is_empty())
+        .collect();
+    let title = "4x2x2x2 torus (Desmos), NPB class C, 128 ranks";
+    bars_figure(&ALGORITHMS, title, "Rate above that under BFS's table (%)", &bars, "")
 }
 
 #[cfg(test)]

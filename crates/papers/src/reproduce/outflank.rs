@@ -232,7 +232,8 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
         },
         tables,
         figures: match result {
-            Outflank::Table2 | Outflank::Table3 => Vec::new(),
+            Outflank::Table2 => show::throughput_figures(&throughputs),
+            Outflank::Table3 => Vec::new(),
             Outflank::Figure4 => show::lifetime_figures(&found),
             Outflank::Figure5 => vec![show::share_figure(&found)],
         },

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
-use flitlab_report::figure::latency_figure;
+use flitlab_report::figure::latency_figure_among;
 use flitlab_report::{Label, Labels, Point, PointRow, Status, labelled_text, rows_text};
 use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};
 use flitlab_scenario::{Document, Scenario};
@@ -87,6 +87,7 @@ pub fn outflank_angara(extent: Extent<'_>, progress: Progress<'_>) -> Reproducti
     let rows: Vec<Row> = found.iter().map(|found| found.row.clone()).collect();
     let points: Vec<Point> = found.iter().flat_map(|found| found.points.clone()).collect();
     let mut figures = Vec::new();
+    let names = ROUTINGS.map(|routing| routing.0);
     for of_pattern in
         found.chunk_by(|a, b| (&a.row.torus, a.row.pattern) == (&b.row.torus, b.row.pattern))
     {
@@ -96,8 +97,8 @@ pub fn outflank_angara(extent: Extent<'_>, progress: Progress<'_>) -> Reproducti
             found.points.iter().map(move |point| Point { label: label.clone(), ..point.clone() })
         });
         let curves: Vec<Point> = curves.collect();
-        let title = format!("{pattern}, {torus}, Angara router");
-        figures.push((format!("{torus}-{pattern}"), latency_figure(&curves, &title)));
+        let title = format!("{torus} torus, {pattern}, Angara router");
+        figures.push((format!("{torus}-{pattern}"), latency_figure_among(&names, &curves, &title)));
     }
     let labelled = points.iter().map(|point| (&point.label, &point.measured));
     let points_text = labelled_text(&Labels::All(Vec::new()), labelled);

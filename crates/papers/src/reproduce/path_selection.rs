@@ -23,6 +23,7 @@ use flitlab_base::registry;
 use flitlab_engine::measure::half_width_95;
 use flitlab_fabric::builders::{Irregular, SwitchedTorus};
 use flitlab_fabric::{Fabric, NONE};
+use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::path_selection::{
     PathSelection, RelationBound, SelectionParameters, Ties, VcChoices,
@@ -111,6 +112,24 @@ pub(super) const SELECTIONS: [registry::Row<PathSelection>; 7] = [
     PathSelection::LOW_PHYSICAL,
     PathSelection::BALANCED,
 ];
+
+/// The names that colours follow from, in all figures of this paper.
+pub(super) const NAMES: [&str; SELECTIONS.len() + 1] = {
+    let mut names = [ADAPTIVE; SELECTIONS.len() + 1];
+    let mut at = 0;
+    while at < SELECTIONS.len() {
+        names[at] = SELECTIONS[at].name;
+        at += 1;
+    }
+    names
+};
+
+/// Where packets choose.
+pub(super) const ADAPTIVE: &str = "adaptive";
+
+pub(super) fn channels_text(vcs: u8) -> String {
+    if vcs == 1 { "1 virtual channel".into() } else { format!("{vcs} virtual channels") }
+}
 
 /// As many networks as \[path-selection\] has, and as many as all means are taken over.
 const PAPERS: usize = 10;
@@ -269,7 +288,7 @@ pub fn path_selection(
     Ok(Reproduction {
         text: text(table, extent.quick, &rows),
         tables: vec![("table", rows_text(&rows)), ("networks", rows_text(&networks))],
-        figures: Vec::new(),
+        figures: figures(table, extent.quick, &rows),
         json: serde_json::json!({ "table": json(&rows), "networks": json(&networks) }),
     })
 }
@@ -424,6 +443,47 @@ fn rows(found: &[Vec<SelectionRow>]) -> Vec<Row> {
         });
     }
     rows
+}
+
+/// A figure for each network, routing and number of virtual channels: the deviation under each
+/// selection beside the published one.
+fn figures(table: PathSelectionTable, quick: bool, rows: &[Row]) -> Vec<(String, Figure)> {
+    let of_torus = table == PathSelectionTable::Table4;
+    // An order of ports is a reading of random selection, and no selection.
+    let shown = |row: &&Row| {
+        row.reading == READINGS[0].name && row.selection != PathSelection::PORT_ORDER.name
+    };
+    let first: Vec<&Row> = rows.iter().filter(shown).collect();
+    let key = |row: &Row| (row.links, row.routing, row.vcs);
+    let figure = |own: &[&Row]| {
+        let (links, routing, vcs) = key(own[0]);
+        let bars = own.iter().flat_map(|row| {
+            let name = row.selection;
+            let ours = (name.to_owned(), row.deviation, row.deviation_half_width_95);
+            let ours = Bars { label: name.into(), published: false, values: vec![ours] };
+            // A sample of the torus is a smaller one.
+            let published = row.published.filter(|_| !(of_torus && quick)).map(|value| Bars {
+                label: format!("{name}, {PUBLISHED}"),
+                published: true,
+                values: vec![(name.to_owned(), value, None)],
+            });
+            [Some(ours), published].into_iter().flatten()
+        });
+        let network = match (of_torus, quick) {
+            (true, true) => "4x4 torus".into(),
+            (true, false) => "8x8 torus".into(),
+            (false, _) => format!("Irregular, 16 switches, {links} links"),
+        };
+        let title = format!("{network}, {routing}, {}", channels_text(vcs));
+        let axis = "Standard deviation of the paths a channel";
+        let name = routing.replace(", ", "-").replace(' ', "-");
+        let name = match of_torus {
+            true => format!("deviation-{name}-{vcs}"),
+            false => format!("deviation-{name}-{vcs}-{links}"),
+        };
+        (name, bars_figure(&NAMES, &title, axis, &bars.collect::<Vec<_>>(), ""))
+    };
+    first.chunk_by(|one, next| key(one) == key(next)).map(figure).collect()
 }
 
 fn text(table: PathSelectionTable, quick: bool, rows: &[Row]) -> String {

@@ -17,12 +17,12 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::path_selection::SELECTIONS;
+use super::path_selection::{ADAPTIVE, NAMES, SELECTIONS, channels_text};
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::ChannelKind;
 use flitlab_engine::measure::half_width_95_of_few;
-use flitlab_report::figure::{Figure, Scale, Series, Style, mean_figure, xy_figure};
+use flitlab_report::figure::{Bars, Figure, Scale, Series, Style, bars_figure, xy_figure_among};
 use flitlab_report::{Status, rows_text};
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
@@ -39,9 +39,6 @@ pub enum PathSelectionFigure {
     /// How the channels of the torus are used at the throughputs of Figure 6.
     Figure7,
 }
-
-/// Where packets choose.
-const ADAPTIVE: &str = "adaptive";
 
 /// A network, a routing and the number of its virtual channels.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +95,16 @@ impl PathSelectionFigure {
         matches!(self, Self::Figure6 | Self::Figure7)
     }
 
+    /// The network that is simulated, and its size.
+    fn network(self, quick: bool) -> &'static str {
+        match (self.is_of_torus(), quick) {
+            (true, false) => "8x8 torus",
+            (true, true) => "3x3 torus",
+            (false, false) => "Irregular, 16 switches",
+            (false, true) => "Irregular, 8 switches",
+        }
+    }
+
     fn cases(self, quick: bool) -> Vec<Case> {
         let seeds: Vec<Option<u64>> = match (self.is_of_torus(), quick) {
             (true, _) => vec![None],
@@ -146,25 +153,34 @@ pub fn path_selection_figure(
     let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
     let (rows, uses): (Vec<Row>, Vec<Vec<ChannelUse>>) = found.into_iter().unzip();
     if figure == PathSelectionFigure::Figure7 {
-        return Ok(utilisation(&rows, &uses));
+        return Ok(utilisation(&rows, &uses, extent.quick));
     }
-    let mut figures = Vec::new();
-    for &(rule, vcs) in figure.routings() {
-        let own = means(&rows, rule, vcs);
-        let title = format!("{rule}, {}", channels_text(vcs));
-        let values: Vec<_> = own
-            .iter()
-            .map(|mean| (mean.selection.to_owned(), mean.throughput, mean.half))
-            .collect();
-        let name = format!("throughput-{rule}-{vcs}");
-        figures.push((name, mean_figure(&values, "Throughput (flits a clock and host)", &title)));
-    }
+    let figures = throughput_figures(figure, &rows, extent.quick);
     let text = text(figure, &rows, extent.quick);
     Ok(Reproduction::of_rows("throughput", &rows, text, figures))
 }
 
-fn channels_text(vcs: u8) -> String {
-    if vcs == 1 { "1 virtual channel".into() } else { format!("{vcs} virtual channels") }
+fn throughput_figures(
+    figure: PathSelectionFigure,
+    rows: &[Row],
+    quick: bool,
+) -> Vec<(String, Figure)> {
+    let mut figures = Vec::new();
+    for &(rule, vcs) in figure.routings() {
+        let own = means(rows, rule, vcs);
+        let network = figure.network(quick);
+        let title = format!("{network}, {rule}, {}", channels_text(vcs));
+        let bars = own.iter().map(|mean| Bars {
+            label: mean.selection.into(),
+            published: false,
+            values: vec![(mean.selection.to_owned(), mean.throughput, mean.half)],
+        });
+        let (name, axis) =
+            (format!("throughput-{rule}-{vcs}"), "Throughput (flits a clock and host)");
+        let bars = bars.collect::<Vec<_>>();
+        figures.push((name, bars_figure(&NAMES, &title, axis, &bars, "")));
+    }
+    figures
 }
 
 fn note(found: &Result<(Row, Vec<ChannelUse>), Flawed>) -> String {
@@ -367,7 +383,7 @@ fn text(figure: PathSelectionFigure, rows: &[Row], quick: bool) -> String {
 }
 
 /// Figure 7: how much each channel is used, from the fullest to the emptiest.
-fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>]) -> Reproduction {
+fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>], quick: bool) -> Reproduction {
     let mut text = String::from(
         "utilisation of the channels between switches at the throughput: share of the time\n",
     );
@@ -403,8 +419,10 @@ fn utilisation(rows: &[Row], uses: &[Vec<ChannelUse>]) -> Reproduction {
         }
         let x = ("Channels, from the fullest on", Scale::Linear);
         let y = ("Utilisation", Scale::Linear);
-        let title = format!("{rule} on a torus, {}", channels_text(vcs));
-        figures.push((format!("utilisation-{vcs}"), xy_figure(&title, x, y, &curves)));
+        let network = PathSelectionFigure::Figure7.network(quick);
+        let title = format!("{network}, {rule}, {}", channels_text(vcs));
+        let figure = xy_figure_among(&NAMES, &title, x, y, &curves);
+        figures.push((format!("utilisation-{vcs}"), figure));
     }
     let _ = writeln!(text, "\nthe paper: {}", PathSelectionFigure::Figure7.published());
     let all: Vec<&ChannelUse> = uses.iter().flatten().collect();

@@ -4,7 +4,7 @@ use cpu_time::ThreadTime;
 
 use flitlab_base::registry;
 use flitlab_fabric::{Fabric, Faults, Torus};
-use flitlab_report::figure::{Figure, Scale, Series, xy_figure};
+use flitlab_report::figure::{Figure, Scale, Series, xy_figure_among};
 use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, Reading};
 use flitlab_routing::{Quality, Region, prove};
 
@@ -73,10 +73,19 @@ pub(super) fn on_one_thread<R: Send>(job: impl FnOnce() -> R + Send) -> R {
     pool.expect("a thread").install(job)
 }
 
-/// A figure over the nodes of all systems of a set.
-pub(super) fn over_nodes(dimensions: u32, y: &str, series: &[Series]) -> Figure {
-    let title = format!("{dimensions}D tori of 2 to 8 nodes a dimension");
-    xy_figure(&title, ("Nodes", Scale::Linear), (y, Scale::Logarithmic), series)
+/// The algorithms in the order of their colours, which they have in all figures.
+pub(super) const ALGORITHMS: [&str; 4] = ["bfs", "genetic", "sssp", "balanced"];
+
+/// A figure over the nodes of all systems of a set, with the colours of these names; `what` is shown
+/// of them.
+pub(super) fn over_nodes(
+    names: &[&str],
+    (dimensions, what): (u32, &str),
+    y: &str,
+    series: &[Series],
+) -> Figure {
+    let title = format!("{dimensions}D tori of 2 to 8 nodes a dimension, {what}");
+    xy_figure_among(names, &title, ("Nodes", Scale::Linear), (y, Scale::Logarithmic), series)
 }
 
 #[cfg(test)]

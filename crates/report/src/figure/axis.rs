@@ -121,6 +121,15 @@ impl Axis {
         Self { high, ..self }
     }
 
+    /// Extends the axis below 0 to a value, and to a tick there.
+    pub fn down_to(self, low: f64, most: u32) -> Self {
+        let low = if low.is_finite() { low.clamp(-1e15, 0.0) } else { 0.0 };
+        let axis = Self { low, ..self };
+        let [first, next, ..] = &axis.ticks(most)[..] else { return axis };
+        let low = first.0 - if first.0 > low { next.0 - first.0 } else { 0.0 };
+        Self { low, ..axis }
+    }
+
     /// A logarithmic axis with ticks at these values, which are above 0, each with its label.
     pub fn at(title: impl Into<String>, mut values: Vec<(f64, String)>) -> Self {
         const MARGIN: f64 = 0.06;
@@ -212,7 +221,8 @@ fn ticks(low: f64, high: f64, most: u32) -> Vec<(f64, String)> {
     let power = power(places.unsigned_abs());
     let value = |count: f64| {
         let multiple = count * f64::from(digits);
-        if places < 0 { multiple / power } else { multiple * power }
+        // Not -0.
+        0.0 + if places < 0 { multiple / power } else { multiple * power }
     };
     let first = (low / value(1.0) - 1e-9).ceil();
     (0..=most)

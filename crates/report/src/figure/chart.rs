@@ -103,6 +103,9 @@ pub(super) enum Markers {
     },
     /// Each with a small point, for thousands of them.
     Dots,
+    /// Each with an outline that is larger than other markers and below them, so that one at the
+    /// same place is seen in it.
+    Around(Marker),
 }
 
 /// Ends at infinity as JSON has them, which knows no such number: as none.
@@ -241,7 +244,7 @@ impl Markers {
             Self::Some { marker, first, step } => {
                 (number >= first && (number - first).is_multiple_of(step)).then_some(marker)
             }
-            Self::Nothing | Self::Dots => None,
+            Self::Nothing | Self::Dots | Self::Around(_) => None,
         }
     }
 }

@@ -76,6 +76,22 @@ pub(super) fn two_lines(text: &str, size: f64, room: f64) -> Vec<String> {
     }
 }
 
+/// The text in as many lines as it needs, broken between words; a word that is too long is
+/// shortened.
+pub(super) fn lines(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(shorten(word, size, room)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

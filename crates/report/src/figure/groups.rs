@@ -18,11 +18,14 @@ pub(super) struct Value {
     pub whisker: Option<(f64, f64)>,
 }
 
-/// A group for each figure, else for each first part of the series' names, if all combinations with
-/// the others are there; otherwise each bar is a group of its own. The members of groups have the
+/// A group for each figure, else for each first part of the series' names or for all parts but the
+/// last, if all combinations with the others are there; otherwise each bar is a group of its own. The members of groups have the
 /// colours of their names, and go into the legend.
 pub(super) fn groups(values: &[Value], pens: &Pens, legend: &mut Legend) -> Vec<Group> {
-    crossed(values, pens, legend).unwrap_or_else(|| {
+    let found = [Split::First, Split::Last]
+        .into_iter()
+        .find_map(|split| crossed(values, pens, legend, split));
+    found.unwrap_or_else(|| {
         let bar = |it: &Value| {
             let name = names::joined(&[&it.figure, &it.series]);
             let name = if name.is_empty() { "unnamed" } else { &name };
@@ -32,15 +35,23 @@ pub(super) fn groups(values: &[Value], pens: &Pens, legend: &mut Legend) -> Vec<
     })
 }
 
-fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend) -> Option<Vec<Group>> {
+/// Which part of names is taken off: the first, or the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Split {
+    First,
+    Last,
+}
+
+fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend, split: Split) -> Option<Vec<Group>> {
     let parts: Vec<(String, String)> = if values.iter().all(|it| !it.figure.is_empty()) {
         values.iter().map(|it| (it.figure.clone(), it.series.clone())).collect()
     } else {
-        let split = |it: &Value| {
+        let parts = |it: &Value| {
             let parts = names::parts(&it.series);
-            (parts.len() > 1).then(|| (parts[0].to_owned(), names::joined(&parts[1..])))
+            let at = if split == Split::First { 1 } else { parts.len() - 1 };
+            (parts.len() > 1).then(|| (names::joined(&parts[..at]), names::joined(&parts[at..])))
         };
-        values.iter().map(split).collect::<Option<_>>()?
+        values.iter().map(parts).collect::<Option<_>>()?
     };
     let firsts = series_of(parts.iter().map(|part| part.0.as_str()));
     let members = series_of(parts.iter().map(|part| part.1.as_str()));
@@ -61,6 +72,7 @@ fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend) -> Option<Vec<Gro
             whisker: it.whisker,
             colour: look(&part.1),
             note: String::new(),
+            hollow: false,
         };
         Group { label: name.clone(), bars: own.map(bar).collect() }
     };

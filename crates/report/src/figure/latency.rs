@@ -4,10 +4,11 @@ use super::super::{Point, Status};
 use super::axis::{Axis, Scale};
 use super::chart::{Chart, Curve, Mark, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
-use super::figure_style::{FigureStyle, INTERVAL};
+use super::figure_style::{FigureStyle, INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{Colour, Dash, GREY, Marker, Pen, of_series};
+use super::style::Pens;
 use super::{FEW, Figure};
 use flitlab_base::registry::Row;
 
@@ -102,10 +103,19 @@ impl Content {
 /// a hollow marker (a cross for a deadlock) above the frame, where the first unsteady load lies.
 /// More than four series only end at their last steady point, as a note says.
 pub fn latency_figure(rows: &[Point], title: &str) -> Figure {
-    let curves = Curves::new(rows);
+    latency_figure_of(&Curves::new(rows), title)
+}
+
+/// As [`latency_figure`], with the colours that `names`, all series of a page, have by their order.
+pub fn latency_figure_among(names: &[&str], rows: &[Point], title: &str) -> Figure {
+    let pens = Pens::new(names.iter().copied());
+    latency_figure_of(&Curves::among(rows, &pens, LoadsIn::default()), title)
+}
+
+fn latency_figure_of(curves: &Curves, title: &str) -> Figure {
     Figure::of_chart(chart(
-        &curves,
-        usual(&curves, &FigureStyle::default()),
+        curves,
+        usual(curves, &FigureStyle::default()),
         title,
         &FigureStyle::default(),
     ))

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::font;
-use super::palette::{BLACK, Colour, GREY, Marker, Pen};
+use super::palette::{BLACK, Colour, GREY, Marker, Pen, WHITE};
 use super::plot::MARGIN;
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
@@ -23,8 +23,12 @@ pub(super) enum Sample {
     /// A thin dashed line with a marker.
     Tail(Pen),
     Hollow(Colour, Marker),
+    /// An outline that is larger than markers.
+    Around(Colour, Marker),
     Cross(Colour),
     Bar(Colour),
+    /// An outline.
+    HollowBar(Colour),
     /// A whisker across.
     Whisker(Colour),
 }
@@ -248,8 +252,14 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
             scene.marker(middle, pen.marker, pen.colour);
         }
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),
+        Sample::Around(colour, marker) => scene.marker_around(middle, marker, colour),
         Sample::Cross(colour) => scene.marker(middle, Marker::Cross, colour),
         Sample::Bar(colour) => scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour),
+        Sample::HollowBar(colour) => {
+            let line = super::bars::OUTLINE;
+            scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour);
+            scene.rectangle((x + line, y - 2.5 + line), (x + SAMPLE - line, y + 2.5 - line), WHITE);
+        }
         Sample::Whisker(colour) => {
             scene.line(&ends, super::THIN_LINE, colour);
             for (x, y) in ends {

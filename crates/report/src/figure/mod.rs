@@ -69,14 +69,14 @@ pub use folder::{FigureRequest, choose, draw_all, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::{Draw, FIGURES, FigureKind, FigureTask, Named, only};
-pub use latency::{latency_figure, percentile_figure, tail_latency_figure};
+pub use latency::{latency_figure, latency_figure_among, percentile_figure, tail_latency_figure};
 pub use medium::{Files, Format, Medium};
-pub use ratios::{NotedBar, mean_figure, noted_figure, ratio_figure};
+pub use ratios::{Bars, NotedBar, PUBLISHED, bars_figure, mean_figure, noted_figure, ratio_figure};
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
 pub use space_time::space_time_figure;
 pub use style::SeriesStyle;
-pub use xy::{Series, Style, xy_figure};
+pub use xy::{Series, Style, xy_figure, xy_figure_among};
 
 /// Widths of lines.
 const LINE: f64 = 1.1;

@@ -305,6 +305,9 @@ fn draw_data(scene: &mut Scene, frame: &Frame<'_>, panel: &Panel, intervals: Int
         }
     }
     for curve in &panel.curves {
+        draw_around(scene, frame, curve);
+    }
+    for curve in &panel.curves {
         draw_lines(scene, frame, curve);
     }
     for turn in in_turn(&panel.curves) {
@@ -410,6 +413,17 @@ fn draw_marker(scene: &mut Scene, frame: &Frame<'_>, turn: &Turn<'_>, intervals:
         (Markers::Dots, _) => scene.disc(place, DOT, curve.colour),
         (_, Some(marker)) => draw_mark(scene, place, marker, curve.colour, sample.hollow),
         (_, None) => {}
+    }
+}
+
+/// Outlines around samples, below all lines and markers.
+fn draw_around(scene: &mut Scene, frame: &Frame<'_>, curve: &Curve) {
+    let Markers::Around(marker) = curve.markers else { return };
+    for sample in curve.runs.iter().flatten() {
+        let place = frame.place(sample.x, sample.y);
+        if frame.holds(place) {
+            scene.marker_around(place, marker, curve.colour);
+        }
     }
 }
 

@@ -137,6 +137,12 @@ impl Scene {
         self.blot(centre, marker, MARKER * 0.65, WHITE);
     }
 
+    /// The outline around a data point that may be drawn upon it.
+    pub fn marker_around(&mut self, centre: Place, marker: Marker, colour: Colour) {
+        self.blot(centre, marker, MARKER + 2.0, colour);
+        self.blot(centre, marker, MARKER + 1.1, WHITE);
+    }
+
     fn blot(&mut self, centre: Place, marker: Marker, radius: f64, colour: Colour) {
         self.shapes.push(match marker.outline() {
             None => Shape::Disc { centre, radius, colour },

@@ -147,6 +147,45 @@ impl Pens {
     }
 }
 
+/// The pens of a figure's series, in their order, where `names` are all that the figures of a page
+/// show: a series has the pen of its name's place, whichever others a figure shows. A series is
+/// called so or has more parts behind (`OFR, published`). Other series come after all names. Of
+/// series of one name those that are drawn alike differ in markers and dashes.
+pub(super) fn by_names<'r>(
+    names: &[&str],
+    series: impl Iterator<Item = (&'r str, bool)>,
+) -> Vec<Pen> {
+    let mut unknown: Vec<&str> = Vec::new();
+    let mut drawn: Vec<(usize, bool)> = Vec::new();
+    let mut pen = |(label, published): (&'r str, bool)| {
+        let is_of = |name: &str| {
+            let rest = label.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+        };
+        let named = (0..names.len()).filter(|&at| is_of(names[at]));
+        let place = named.max_by_key(|&at| names[at].len()).unwrap_or_else(|| {
+            let known = unknown.iter().position(|own| *own == label);
+            names.len()
+                + known.unwrap_or_else(|| {
+                    unknown.push(label);
+                    unknown.len() - 1
+                })
+        });
+        let alike = drawn.iter().filter(|own| **own == (place, published)).count();
+        drawn.push((place, published));
+        let own = of_series(place);
+        match alike {
+            0 => own,
+            _ => Pen {
+                marker: of_series(place + alike).marker,
+                dash: Dash::NAMES[alike % Dash::NAMES.len()].0,
+                ..own
+            },
+        }
+    };
+    series.map(|it| pen(it)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +208,23 @@ mod tests {
             let error = wrong.parse::<SeriesStyle>().unwrap_err();
             assert!(error.contains(expected), "{wrong}: {error}");
         }
+    }
+
+    #[test]
+    fn a_name_has_its_pen_in_every_figure_of_a_page() {
+        let names = ["bfs", "sssp", "sssp, short", "balanced"];
+        let pens = |series: &[(&'static str, bool)]| by_names(&names, series.iter().copied());
+        assert_eq!(pens(&[("balanced", false)]), [of_series(3)]);
+        assert_eq!(pens(&[("sssp", false), ("sssp, published", true)]), [of_series(1); 2]);
+        assert_eq!(pens(&[("sssp, short", false)]), [of_series(2)]);
+        assert_eq!(pens(&[("bound", false), ("bfs", false)]), [4, 0].map(of_series));
+        // Two of one name have its colour, and differ.
+        let two = pens(&[("bfs, up", false), ("bfs, down", false)]);
+        assert_eq!((two[0], two[1].colour), (of_series(0), two[0].colour));
+        assert!(two[0].dash != two[1].dash && two[0].marker != two[1].marker);
+        // Without names, by their order.
+        let orders = by_names(&[], ["p", "q"].into_iter().map(|it| (it, false)));
+        assert_eq!(orders, [0, 1].map(of_series));
     }
 
     #[test]

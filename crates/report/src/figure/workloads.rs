@@ -43,6 +43,7 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> BarChart {
         whisker: half.map(|half| ((value - half).max(0.0), value + half)),
         colour,
         note: String::new(),
+        hollow: false,
     };
     let group = |row: &WorkloadRow| {
         let measured = &row.measured;

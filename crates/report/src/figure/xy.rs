@@ -4,7 +4,7 @@ use super::Figure;
 use super::axis::{Axis, Scale};
 use super::chart::{self, Chart, Curve, Markers, Panel, Stroke};
 use super::legend::{Legend, Sample};
-use super::palette::of_series;
+use super::style::by_names;
 
 /// Of a curve of more points only some are marked.
 const EACH_MARKED: usize = 40;
@@ -16,6 +16,9 @@ pub enum Style {
     Curve,
     /// Small points, for thousands of them.
     Dots,
+    /// Hollow markers around what is drawn at the same place, for what somebody else has
+    /// published.
+    Published,
 }
 
 /// A series of points, x and y; on a logarithmic axis those above 0 are shown. A curve has a gap
@@ -29,36 +32,55 @@ pub struct Series {
 
 /// Draws series over titled axes.
 pub fn xy_figure(title: &str, x: (&str, Scale), y: (&str, Scale), series: &[Series]) -> Figure {
+    xy_figure_among(&[], title, x, y, series)
+}
+
+/// Draws series over titled axes, with the colours that `names`, all that the figures of a page
+/// show, have by their order. A series is of the name that its label is or begins with, before a
+/// comma: `OFR, published` has the colour of `OFR`.
+pub fn xy_figure_among(
+    names: &[&str],
+    title: &str,
+    x: (&str, Scale),
+    y: (&str, Scale),
+    series: &[Series],
+) -> Figure {
+    let labels = series.iter().map(|it| (it.label.as_str(), it.style == Style::Published));
+    let pens = by_names(names, labels);
     let shown = |&(across, up): &(f64, f64)| {
         (x.1 == Scale::Linear || across > 0.0) && (y.1 == Scale::Linear || up > 0.0)
     };
     let points = || series.iter().flat_map(|series| &series.points).copied().filter(shown);
     let mut legend = Legend::default();
-    for (number, series) in series.iter().enumerate() {
-        let pen = of_series(number);
+    for (series, &pen) in series.iter().zip(&pens) {
         let sample = match series.style {
             Style::Curve => Sample::Series(pen),
             Style::Dots => Sample::Dot(pen.colour),
+            Style::Published => Sample::Around(pen.colour, pen.marker),
         };
         legend.series(sample, series.label.clone());
     }
     let x_axis = axis(x, points().map(|point| point.0));
     let y_axis = axis(y, points().map(|point| point.1));
     let mut panel = Panel::new(y_axis);
-    for (number, series) in series.iter().enumerate() {
+    for (number, (series, &pen)) in series.iter().zip(&pens).enumerate() {
         let runs = series.points.split(|point| point.1.is_nan());
         let run = |points: &[(f64, f64)]| {
             let points = points.iter().copied().filter(shown);
             points.map(|(x, y)| chart::Sample::new(x, y)).collect::<Vec<_>>()
         };
         let runs = runs.map(run).filter(|run| !run.is_empty()).collect();
-        let curve = Curve::marked(&series.label, "y", of_series(number), runs);
+        let curve = Curve::marked(&series.label, "y", pen, runs);
         panel.curves.push(match series.style {
             Style::Curve if series.points.len() > EACH_MARKED => {
-                let markers = Markers::few(of_series(number).marker, number, series.points.len());
+                let markers = Markers::few(pen.marker, number, series.points.len());
                 Curve { markers, ..curve }
             }
             Style::Curve => curve,
+            Style::Published => {
+                let markers = Markers::Around(pen.marker);
+                Curve { stroke: Stroke::Nothing, markers, ..curve }
+            }
             Style::Dots => Curve { stroke: Stroke::Nothing, markers: Markers::Dots, ..curve },
         });
     }

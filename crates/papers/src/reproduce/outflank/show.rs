@@ -2,7 +2,12 @@
 //! of shares.
 
 use super::{CaseResult, Limit, PATTERNS, Point, ROUTINGS, TABLE_2, Throughput};
-use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
+use flitlab_report::figure::{Bars, Figure, Scale, Series, Style, bars_figure, xy_figure_among};
+
+/// The names that colours follow from.
+const NAMES: [&str; 3] = [ROUTINGS[0].0, ROUTINGS[1].0, ROUTINGS[2].0];
+
+const OFFERED: (&str, Scale) = ("Offered load (fraction of capacity)", Scale::Linear);
 
 /// Table 3, 16x16x16: pattern, then of OFR by outflanking nodes, by wraparound nodes and in all, and
 /// of POR.
@@ -202,21 +207,59 @@ pub(super) fn lifetime_figures(found: &[CaseResult]) -> Vec<(String, Figure)> {
         .iter()
         .map(|(pattern, ..)| {
             let of = found.iter().filter(|found| found.throughput.pattern == *pattern);
-            let curve = |found: &CaseResult| Series {
-                label: found.throughput.routing.into(),
-                style: Style::Curve,
-                points: found
-                    .points
-                    .iter()
-                    .map(|point| (point.offered_load, point.mean_lifetime_us))
-                    .collect(),
-            };
-            let series: Vec<Series> = of.map(curve).collect();
+            let series: Vec<Series> = of.clone().flat_map(curves).collect();
             let y = ("Mean packet lifetime (\u{b5}s)", Scale::Linear);
-            let x = ("Offered load (fraction of capacity)", Scale::Linear);
-            ((*pattern).to_owned(), xy_figure(pattern, x, y, &series))
+            let torus = of.map(|found| found.points[0].torus.as_str()).next().unwrap_or_default();
+            let title = format!("{torus} torus, {pattern}");
+            ((*pattern).to_owned(), xy_figure_among(&NAMES, &title, OFFERED, y, &series))
         })
         .collect()
+}
+
+/// A routing's lifetimes up to the highest sustained load, and the published ones at these loads.
+fn curves(found: &CaseResult) -> Vec<Series> {
+    let routing = found.throughput.routing;
+    let ours = found.points.iter().map(|point| (point.offered_load, point.mean_lifetime_us));
+    let published = found
+        .points
+        .iter()
+        .filter_map(|point| Some((point.offered_load, point.published_mean_lifetime_us?)));
+    let published: Vec<(f64, f64)> = published.collect();
+    let mut curves =
+        vec![Series { label: routing.into(), style: Style::Curve, points: ours.collect() }];
+    if !published.is_empty() {
+        let label = format!("{routing}, published");
+        curves.push(Series { label, style: Style::Published, points: published });
+    }
+    curves
+}
+
+/// For each size of Table 2 the sustained loads beside the published ones.
+pub(super) fn throughput_figures(throughputs: &[Throughput]) -> Vec<(String, Figure)> {
+    let mut sizes: Vec<u32> = throughputs.iter().map(|it| it.size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let bars = |size: u32, routing: &str, published: bool| {
+        let value = |it: &Throughput| {
+            let load = if published { it.published_sustained_load? } else { it.sustained_load };
+            Some((it.pattern.to_owned(), load, None))
+        };
+        let of = throughputs.iter().filter(|it| (it.size, it.routing) == (size, routing));
+        let label = if published { format!("{routing}, published") } else { routing.to_owned() };
+        Bars { label, published, values: of.filter_map(value).collect() }
+    };
+    let figure = |size: u32| {
+        let series: Vec<Bars> = NAMES
+            .iter()
+            .flat_map(|name| [false, true].map(|published| bars(size, name, published)))
+            .filter(|bars| !bars.values.is_empty())
+            .collect();
+        let title = format!("{size}x{size}x{size} torus, highest sustained loads");
+        let note = if size == 8 { "transposition: 8x8x16" } else { "" };
+        let axis = "Highest sustained load (fraction of capacity)";
+        (format!("sustained-{size}"), bars_figure(&NAMES, &title, axis, &series, note))
+    };
+    sizes.into_iter().map(figure).collect()
 }
 
 pub(super) fn share_figure(found: &[CaseResult]) -> (String, Figure) {
@@ -235,14 +278,73 @@ pub(super) fn share_figure(found: &[CaseResult]) -> (String, Figure) {
             series.push(Series { label: label.into(), style, points: points.collect() });
         }
     }
-    let x = ("Offered load (fraction of capacity)", Scale::Linear);
     let y = ("Derouted packets (%)", Scale::Linear);
-    ("derouted".into(), xy_figure("butterfly", x, y, &series))
+    let title = format!("{} torus, butterfly", found[0].points[0].torus);
+    ("derouted".into(), xy_figure_among(&NAMES, &title, OFFERED, y, &series))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_report::figure::Sheet;
+
+    fn case(routing: &'static str, published: Option<f64>) -> CaseResult {
+        let point = |offered_load| Point {
+            pattern: "uniform",
+            routing,
+            torus: "8x8x8".into(),
+            offered_load,
+            mean_lifetime_us: 4.0,
+            published_mean_lifetime_us: published,
+            mean_hops: 1.0,
+            derouted_share_outflank: 0.0,
+            derouted_share_wraparound: 0.0,
+            derouted_share_orthant: 0.0,
+            packets: 1,
+            digest: String::new(),
+        };
+        let throughput = Throughput {
+            pattern: "uniform",
+            routing,
+            size: 8,
+            sustained_load: 0.5,
+            published_sustained_load: published.map(|_| 0.6),
+            sustained_load_bisected: None,
+            steady_load: None,
+        };
+        CaseResult { points: [0.1, 0.2].map(point).into(), throughput, lifetimes: None }
+    }
+
+    /// How often the colour of OFR, the third name, is drawn.
+    fn of_third_colour(svg: &str) -> usize {
+        svg.matches("#009169").count()
+    }
+
+    #[test]
+    fn published_lifetimes_and_loads_are_drawn_in_the_colour_of_their_routing() {
+        let svg = |found: &[CaseResult]| {
+            let figures = lifetime_figures(found);
+            figures.iter().find(|it| it.0 == "uniform").unwrap().1.svg(&Sheet::default())
+        };
+        let (with, without) = (svg(&[case("OFR", Some(4.1))]), svg(&[case("OFR", None)]));
+        assert!(with.contains(">OFR, published<") && with.contains(">8x8x8 torus, uniform<"));
+        assert!(!without.contains("published"));
+        // Outlines of two points and of the legend's sample.
+        assert_eq!(of_third_colour(&with), of_third_colour(&without) + 3);
+        let both = svg(&[case("ABR", None), case("OFR", None)]);
+        assert_eq!(of_third_colour(&both), of_third_colour(&without));
+        let bars = |published| {
+            let [(name, figure)] = &throughput_figures(&[case("OFR", published).throughput])[..]
+            else {
+                panic!("one size")
+            };
+            assert_eq!(name, "sustained-8");
+            figure.svg(&Sheet::default())
+        };
+        let (with, without) = (bars(Some(4.1)), bars(None));
+        assert_eq!(of_third_colour(&with), of_third_colour(&without) + 2);
+        assert!(with.contains(">OFR, published<") && !without.contains("published"));
+    }
 
     #[test]
     fn the_published_gains_are_those_of_the_abstract() {

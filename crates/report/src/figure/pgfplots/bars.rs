@@ -20,7 +20,10 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     // which.
     let mut plots: Vec<(Colour, Vec<(f64, &Bar)>)> = Vec::new();
     let alike = |plot: &(Colour, Vec<(f64, &Bar)>), bar: &Bar| {
-        plot.0 == bar.colour && plot.1[0].1.whisker.is_some() == bar.whisker.is_some()
+        let first = plot.1[0].1;
+        plot.0 == bar.colour
+            && first.hollow == bar.hollow
+            && first.whisker.is_some() == bar.whisker.is_some()
     };
     for (place, group) in chart.groups.iter().enumerate() {
         let middle = (group.bars.len() as f64 - 1.0) / 2.0;
@@ -49,11 +52,12 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
     let clip = if noted { "clip mode=individual, " } else { "" };
     text += &format!(
         "\\begin{{axis}}[{title}{clip}width={}bp, height={}bp, scale only axis, axis lines=left, \
-         axis line style={{-}}, xmajorgrids, grid style={{black!10}},\n  xmin=0, xmax={}, ymin=-0.6, \
+         axis line style={{-}}, xmajorgrids, grid style={{black!10}},\n  xmin={}, xmax={}, ymin=-0.6, \
          ymax={}, y dir=reverse, ytick={{0,...,{}}}, ytick style={{draw=none}},\n  yticklabels={{{}}},\n  \
          xlabel={}, scaled x ticks=false, xticklabel style={{/pgf/number format/fixed}},\n  {style}]\n",
         number(sheet.width() * 0.6),
         number(height),
+        number(chart.axis.low),
         number(chart.axis.high),
         number(count as f64 - 0.4),
         count.saturating_sub(1),
@@ -79,11 +83,16 @@ pub(in super::super) fn of_bars(chart: &BarChart, sheet: &Sheet, name: &str) -> 
             errors = ", error bars/.cd, x dir=both, x explicit, error bar style={black}".into();
             columns = format!(", x error minus=below-{number_of}, x error plus=above-{number_of}");
         }
+        let (draw, fill) = match bars.first() {
+            Some((_, bar)) if bar.hollow => {
+                (format!("{}, line width=0.9pt", colour_name(*colour)), "white".into())
+            }
+            _ => ("none".into(), colour_name(*colour)),
+        };
         text += &format!(
-            "\\addplot[xbar, bar shift=0pt, bar width={}bp, draw=none, fill={}, forget plot{errors}] \
+            "\\addplot[xbar, bar shift=0pt, bar width={}bp, draw={draw}, fill={fill}, forget plot{errors}] \
              table[x=value-{number_of}, y=place-{number_of}{columns}] {};\n",
             number(sheet.small_size() * 0.92),
-            colour_name(*colour),
             file(name)
         );
         for (place, bar) in bars.iter().filter(|(_, bar)| !bar.note.is_empty()) {

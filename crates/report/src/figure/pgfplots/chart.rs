@@ -240,6 +240,9 @@ fn of_run(
         Markers::Nothing => "no marks".into(),
         Markers::Dots => "mark=*, mark size=0.9pt".into(),
         Markers::All(marker) => mark(marker, curve.colour, false),
+        Markers::Around(marker) => {
+            format!("{}, mark size=3pt", mark(marker, curve.colour, true))
+        }
         Markers::Some { marker, first, step } => {
             let phase = first + 1;
             format!("{}, mark repeat={step}, mark phase={phase}", mark(marker, curve.colour, false))

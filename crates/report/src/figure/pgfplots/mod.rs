@@ -173,10 +173,20 @@ fn image(sample: Sample) -> String {
         Sample::Hollow(colour, marker) => {
             format!("only marks, {}, {}", colour_name(colour), mark(marker, colour, true))
         }
+        Sample::Around(colour, marker) => format!(
+            "only marks, {}, {}, mark size=3pt",
+            colour_name(colour),
+            mark(marker, colour, true)
+        ),
         Sample::Cross(colour) => {
             format!("only marks, {}, {}", colour_name(colour), mark(Marker::Cross, colour, false))
         }
         Sample::Bar(colour) => area(colour, 1.0),
+        Sample::HollowBar(colour) => format!(
+            "legend image code/.code={{\\draw[{}, line width=0.9pt] (0cm,-0.08cm) rectangle \
+             (0.5cm,0.08cm);}}",
+            colour_name(colour)
+        ),
         Sample::Whisker(colour) => format!("{}, line width=0.7pt, mark=|", colour_name(colour)),
     }
 }
@@ -194,13 +204,15 @@ fn sample_colour(sample: Sample) -> Colour {
     match sample {
         Sample::Series(Pen { colour, .. })
         | Sample::Tail(Pen { colour, .. })
-        | Sample::Hollow(colour, _) => colour,
+        | Sample::Hollow(colour, _)
+        | Sample::Around(colour, _) => colour,
         Sample::Band(colour)
         | Sample::Dot(colour)
         | Sample::Line(colour)
         | Sample::Dashed(colour)
         | Sample::Cross(colour)
         | Sample::Bar(colour)
+        | Sample::HollowBar(colour)
         | Sample::Whisker(colour) => colour,
     }
 }

@@ -157,7 +157,7 @@ pub(super) fn by_names<'r>(
 ) -> Vec<Pen> {
     let mut unknown: Vec<&str> = Vec::new();
     let mut drawn: Vec<(usize, bool)> = Vec::new();
-    let mut pen = |(label, published): (&'r str, bool)| {
+    let pen = |(label, published): (&'r str, bool)| {
         let is_of = |name: &str| {
             let rest = label.strip_prefix(name);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
@@ -183,7 +183,7 @@ pub(super) fn by_names<'r>(
             },
         }
     };
-    series.map(|it| pen(it)).collect()
+    series.map(pen).collect()
 }
 
 #[cfg(test)]

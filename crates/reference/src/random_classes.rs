@@ -75,7 +75,7 @@ impl Scenario {
     /// With a lifetime at the head of queues, unless links err or adapters hold few responses.
     pub fn with_head_of_queue_lifetime(mut self, seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(8);
+        random.set_stream(9);
         let longest = *[5, 50, 500].choose(random).expect("some");
         let Parameters { errors, responder_resources, head_of_queue_lifetime, .. } =
             &mut self.parameters;

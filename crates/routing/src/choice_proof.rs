@@ -16,15 +16,21 @@
 //! - A packet may turn at any router that it can reach on its way to an intermediate node.
 //! - A packet that escapes, chooses again and then turns may ask for any escape afterwards.
 //!
+//! In a relation with phases a place is also a phase, and packets turn and decide where their phases
+//! say, no sooner. The legs to all vias are followed from all places where packets can begin them,
+//! then those to all destinations from where these end and from where packets decide, until no
+//! place is new. So every packet may have any via, whatever the rule draws.
+//!
 //! The proof knows no rules: it gets the hops as a function of a packet's place and of its errand.
 
 use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::relation::Hop;
+use super::relation::{Hop, Phase, Phases, Relation};
 use super::{RelationFlaw, RelationProof, VirtualChannel, cycle};
 use crate::adaptive::Heading;
+use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 
 #[cfg(test)]
@@ -36,12 +42,14 @@ mod tests;
 pub(super) struct Head {
     pub router: u32,
     pub came: Option<VirtualChannel>,
+    /// Its phase; 0 if there are none.
+    pub phase: u8,
 }
 
 /// The part of its way that a packet is on, and the directions to which it is bound.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leg {
-    /// To an intermediate node, from which it may go on to any router.
+    /// To an intermediate node or a via, from which it may go on to any router.
     First { heading: Heading },
     /// To its destination.
     Last { heading: Heading },
@@ -49,7 +57,7 @@ pub(super) enum Leg {
     Fixed { vc: u8 },
 }
 
-/// A leg, and the router where it ends.
+/// A leg, and the router where it ends, or the target of a relation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Errand {
     pub to: u32,
@@ -72,6 +80,17 @@ pub(super) struct Packets {
     pub legs: Vec<Leg>,
 }
 
+impl Packets {
+    /// Packets whose hops are all escapes, since a relation has no others.
+    pub(super) fn without_escapes(fabric: &Fabric, vcs: u8) -> Self {
+        let escapes = vec![true; fabric.channel_slots() as usize * usize::from(vcs)];
+        Self { vcs, escapes, turning: 0, deciding: 0, legs: Vec::new() }
+    }
+}
+
+/// A place where packets begin a leg: its number, and the router there.
+type Begin = (u32, u32);
+
 /// Follows packets on all legs to all live routers, and looks for cycles. `hops(head, errand,
 /// list)` adds the hops that a packet may take where its leg does not end.
 pub(super) fn prove_choices(
@@ -84,15 +103,88 @@ pub(super) fn prove_choices(
         .iter()
         .flat_map(|&to| packets.legs.iter().map(move |&leg| Errand { to, leg }))
         .collect();
-    let new = || Walk::new(fabric, packets, &hops);
+    let begins = |leg: Leg| {
+        let places = Places::new(fabric, packets.vcs, 1);
+        let injected = ends.iter().map(|&source| (places.injected(source, 0), source)).collect();
+        places.at_any_channel(fabric, injected, match leg {
+            Leg::First { .. } => packets.deciding,
+            Leg::Last { .. } => packets.deciding | packets.turning,
+            Leg::Fixed { .. } => 0,
+        })
+    };
+    let new = || Walk::new(fabric, packets, None, &hops);
     let walk = errands
         .par_iter()
         .fold(new, |mut walk, &errand| {
-            walk.follow_all(&ends, errand);
+            walk.follow_all(&begins(errand.leg), errand);
             walk
         })
         .reduce(new, Walk::merge);
-    let Walk { longest, edges, mut flaws, .. } = walk;
+    judge(&ends, walk)
+}
+
+/// Follows the packets of a relation with phases, and looks for cycles.
+pub(super) fn prove_phases(
+    fabric: &Fabric,
+    packets: &Packets,
+    (relation, phases): (&Relation, &Phases),
+    all: bool,
+) -> RelationProof {
+    let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
+        let own = relation.hops(relation.in_phase(head.router, head.phase), errand.to);
+        hops.extend(own.iter().map(|&hop| Hop { escape: hop.escape || all, ..hop }));
+    };
+    let (ends, vias) = (fabric.ends(), phases.vias(fabric));
+    let places = Places::new(fabric, packets.vcs, narrow(phases.phases.len()));
+    let new = || Walk::new(fabric, packets, Some(phases), &hops);
+    let starts = ends.iter().flat_map(|&source| {
+        phases.starts.iter().map(move |&phase| (places.injected(source, phase), source))
+    });
+    let mut known: HashSet<Begin> = HashSet::new();
+    let mut fresh: Vec<Begin> = starts.collect();
+    let mut all_walks = new();
+    while !fresh.is_empty() {
+        // Phases that decide are left at once.
+        let mut begins: Vec<Begin> = Vec::new();
+        for (place, router) in fresh {
+            match &phases.phases[usize::from(places.phase(place))] {
+                Phase::Decides { among } => {
+                    begins.extend(among.iter().map(|&it| (places.with_phase(place, it), router)));
+                }
+                _ => begins.push((place, router)),
+            }
+        }
+        begins.retain(|begin| known.insert(*begin));
+        begins.sort_unstable();
+        let of = |to_via: bool| -> Vec<Begin> {
+            let is_it = |&&(place, _): &&Begin| {
+                matches!(phases.phases[usize::from(places.phase(place))], Phase::Via { .. })
+                    == to_via
+            };
+            begins.iter().filter(is_it).copied().collect()
+        };
+        let (to_via, to_end) = (of(true), of(false));
+        let heading = Heading::default();
+        let first = vias.iter().map(|&to| Errand { to, leg: Leg::First { heading } });
+        let last = ends.iter().map(|&to| Errand { to, leg: Leg::Last { heading } });
+        let errands: Vec<Errand> = first.chain(last).collect();
+        let walk = errands
+            .par_iter()
+            .fold(new, |mut walk, &errand| {
+                let is_to_via = matches!(errand.leg, Leg::First { .. });
+                walk.follow_all(if is_to_via { &to_via } else { &to_end }, errand);
+                walk
+            })
+            .reduce(new, Walk::merge);
+        fresh = walk.ended.iter().copied().collect();
+        all_walks = all_walks.merge(walk);
+    }
+    all_walks.longest = relation.longest();
+    judge(&ends, all_walks)
+}
+
+fn judge<H>(ends: &[u32], walk: Walk<'_, H>) -> RelationProof {
+    let Walk { longest, places, edges, mut flaws, .. } = walk;
     let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
     edges.sort_unstable();
     flaws.sort_by_key(RelationFlaw::is_cycle);
@@ -102,7 +194,6 @@ pub(super) fn prove_choices(
     };
     let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
     let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
-    let places = Places::new(fabric, packets.vcs);
     flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
     RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
 }
@@ -115,36 +206,67 @@ pub(super) fn go(fabric: &Fabric, vcs: u8, at: u32, hop: Hop) -> Option<(u32, u3
     Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
 
-/// Numbers of the places of heads: each channel and virtual channel, each router of injection, and
-/// one for packets that have turned at some intermediate node.
+/// Numbers of the places of heads: each channel, virtual channel and phase, each router of injection
+/// and phase, and one for packets that have turned at some intermediate node. Where packets wait for
+/// each other, phases don't matter: a *vertex* is a place without its phase.
 #[derive(Clone, Copy)]
 struct Places {
     vcs: u32,
+    phases: u32,
     arrivals: u32,
     routers: u32,
 }
 
 impl Places {
-    fn new(fabric: &Fabric, vcs: u8) -> Self {
+    fn new(fabric: &Fabric, vcs: u8, phases: u32) -> Self {
         let vcs = u32::from(vcs);
-        Self { vcs, arrivals: fabric.channel_slots() * vcs, routers: fabric.routers() }
+        Self { vcs, phases, arrivals: fabric.channel_slots() * vcs, routers: fabric.routers() }
     }
 
-    fn arrived(&self, came: VirtualChannel) -> u32 {
-        came.channel * self.vcs + u32::from(came.vc)
+    fn arrived(&self, came: VirtualChannel, phase: u8) -> u32 {
+        (came.channel * self.vcs + u32::from(came.vc)) * self.phases + u32::from(phase)
     }
 
-    fn injected(&self, router: u32) -> u32 {
-        self.arrivals + router
+    fn injected(&self, router: u32, phase: u8) -> u32 {
+        (self.arrivals + router) * self.phases + u32::from(phase)
     }
 
+    fn count(&self) -> u32 {
+        (self.arrivals + self.routers) * self.phases
+    }
+
+    fn vertex(&self, place: u32) -> u32 {
+        place / self.phases
+    }
+
+    fn phase(&self, place: u32) -> u8 {
+        narrow(place % self.phases)
+    }
+
+    fn with_phase(&self, place: u32, phase: u8) -> u32 {
+        self.vertex(place) * self.phases + u32::from(phase)
+    }
+
+    /// The vertex of packets that have turned.
     fn turned(&self) -> u32 {
         self.arrivals + self.routers
     }
 
-    fn came(&self, place: u32) -> Option<VirtualChannel> {
-        let vc = u8::try_from(place % self.vcs).ok()?;
-        (place < self.arrivals).then_some(VirtualChannel { channel: place / self.vcs, vc })
+    fn came(&self, vertex: u32) -> Option<VirtualChannel> {
+        let vc = u8::try_from(vertex % self.vcs).ok()?;
+        (vertex < self.arrivals).then_some(VirtualChannel { channel: vertex / self.vcs, vc })
+    }
+
+    /// These begins, and all arrivals on some virtual channels, a bit each.
+    fn at_any_channel(&self, fabric: &Fabric, mut begins: Vec<Begin>, vcs: u16) -> Vec<Begin> {
+        let channels = if vcs == 0 { 0 } else { fabric.channel_slots() };
+        for channel in 0..channels {
+            let Some(router) = fabric.target(channel) else { continue };
+            let of_channel = (0..narrow(self.vcs)).filter(|it| vcs >> it & 1 == 1);
+            let place = |vc| self.arrived(VirtualChannel { channel, vc }, 0);
+            begins.extend(of_channel.map(|vc| (place(vc), router)));
+        }
+        begins
     }
 }
 
@@ -175,12 +297,15 @@ enum Known {
 struct Walk<'a, H> {
     fabric: &'a Fabric,
     packets: &'a Packets,
+    phases: Option<&'a Phases>,
     hops: &'a H,
     places: Places,
     known: Vec<Known>,
     /// By place: the escape's place from which the search reached it last.
     met: Vec<u32>,
     reached: Vec<(u32, u32)>,
+    /// Where legs end at vias, in the phases that follow, and where packets decide.
+    ended: HashSet<Begin>,
     edges: HashSet<(u32, u32)>,
     longest: u32,
     flaws: Vec<RelationFlaw>,
@@ -197,17 +322,25 @@ struct Step {
 }
 
 impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
-    fn new(fabric: &'a Fabric, packets: &'a Packets, hops: &'a H) -> Self {
-        let places = Places::new(fabric, packets.vcs);
-        let count = places.turned() as usize + 1;
+    fn new(
+        fabric: &'a Fabric,
+        packets: &'a Packets,
+        phases: Option<&'a Phases>,
+        hops: &'a H,
+    ) -> Self {
+        let of_each = phases.map_or(1, |phases| narrow(phases.phases.len()));
+        let places = Places::new(fabric, packets.vcs, of_each);
+        let count = places.count() as usize;
         Self {
             fabric,
             packets,
+            phases,
             hops,
             places,
             known: vec![Known::Nothing; count],
             met: vec![u32::MAX; count],
             reached: Vec::new(),
+            ended: HashSet::new(),
             edges: HashSet::new(),
             longest: 0,
             flaws: Vec::new(),
@@ -216,52 +349,64 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
 
     fn merge(mut self, other: Self) -> Self {
         self.edges.extend(other.edges);
+        self.ended.extend(other.ended);
         self.longest = self.longest.max(other.longest);
         self.flaws.extend(other.flaws);
         self
     }
 
     fn hops_at(&self, place: u32, router: u32, errand: Errand, list: &mut Vec<Hop>) {
-        (self.hops)(Head { router, came: self.places.came(place) }, errand, list);
+        let came = self.places.came(self.places.vertex(place));
+        (self.hops)(Head { router, came, phase: self.places.phase(place) }, errand, list);
     }
 
     /// The place after a hop of a router, and the router there; `None` if the channel or virtual
     /// channel does not exist.
     fn go(&self, at: u32, hop: Hop) -> Option<(u32, u32)> {
         let (channel, target) = go(self.fabric, self.packets.vcs, at, hop)?;
-        Some((self.places.arrived(VirtualChannel { channel, vc: hop.vc }), target))
+        Some((self.places.arrived(VirtualChannel { channel, vc: hop.vc }, hop.phase), target))
     }
 
     fn is_escape(&self, place: u32) -> bool {
-        self.packets.escapes.get(place as usize).is_some_and(|&is| is)
+        let vertex = self.places.vertex(place) as usize;
+        self.packets.escapes.get(vertex).is_some_and(|&is| is)
+    }
+
+    /// Whether a packet on an errand has ended its leg at a place, since it is there or has to
+    /// decide. Notes where others begin.
+    fn ends(&mut self, (place, router): Begin, errand: Errand) -> bool {
+        let Some(phases) = self.phases else { return router == errand.to };
+        let is_there = phases.is_reached(errand.to, router);
+        match phases.phases[usize::from(self.places.phase(place))] {
+            Phase::Destination => is_there,
+            Phase::Via { then } => {
+                if is_there {
+                    self.ended.insert((self.places.with_phase(place, then), router));
+                }
+                is_there
+            }
+            Phase::Decides { .. } => {
+                self.ended.insert((place, router));
+                true
+            }
+        }
+    }
+
+    /// The router of an errand's end, for a message.
+    fn name_of(&self, errand: Errand) -> u32 {
+        let Some(phases) = self.phases else { return errand.to };
+        let mut routers = 0..self.fabric.routers();
+        routers.find(|&router| phases.is_reached(errand.to, router)).unwrap_or(0)
     }
 
     /// Follows packets on an errand from all places where they can begin.
-    fn follow_all(&mut self, ends: &[u32], errand: Errand) {
+    fn follow_all(&mut self, begins: &[Begin], errand: Errand) {
         self.known.fill(Known::Nothing);
         self.reached.clear();
         let before = self.flaws.len();
-        for &source in ends.iter().filter(|&&source| source != errand.to) {
-            self.follow(self.places.injected(source), source, errand);
-        }
-        let begins = match errand.leg {
-            Leg::First { .. } => self.packets.deciding,
-            Leg::Last { .. } => self.packets.deciding | self.packets.turning,
-            Leg::Fixed { .. } => 0,
-        };
-        if begins != 0 {
-            for channel in 0..self.fabric.channel_slots() {
-                let Some(router) = self.fabric.target(channel) else { continue };
-                if router == errand.to {
-                    continue;
-                }
-                for vc in (0..self.packets.vcs).filter(|it| begins >> it & 1 == 1) {
-                    self.follow(
-                        self.places.arrived(VirtualChannel { channel, vc }),
-                        router,
-                        errand,
-                    );
-                }
+        for &(place, router) in begins {
+            if !self.ends((place, router), errand) {
+                self.follow(place, router, errand);
             }
         }
         if self.flaws.len() == before {
@@ -291,14 +436,16 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
             };
             step.next += 1;
             let Some((after, target)) = self.go(router, hop) else {
-                let (destination, at) = (errand.to, router);
+                let (destination, at) = (self.name_of(errand), router);
                 self.flaws.push(RelationFlaw::NoChannel { destination, at, hop });
                 continue;
             };
-            match self.known[after as usize] {
+            let known = self.known[after as usize];
+            match known {
                 Known::Done(hops) => step.deepest = step.deepest.max(hops + 1),
-                Known::Nothing if target == errand.to => {
+                Known::Nothing if self.ends((after, target), errand) => {
                     self.known[after as usize] = Known::Done(0);
+                    let step = way.last_mut().expect("it is on its way");
                     step.deepest = step.deepest.max(1);
                 }
                 Known::Nothing => {
@@ -307,8 +454,10 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
                 Known::Open => {
                     let first = way.iter().position(|step| step.place == after).unwrap_or(0);
                     let round = way[first..].iter();
-                    let places = round.filter_map(|step| self.places.came(step.place)).collect();
-                    self.flaws.push(RelationFlaw::Loop { destination: errand.to, places });
+                    let came = |step: &Step| self.places.came(self.places.vertex(step.place));
+                    let places = round.filter_map(came).collect();
+                    let destination = self.name_of(errand);
+                    self.flaws.push(RelationFlaw::Loop { destination, places });
                 }
             }
         }
@@ -327,12 +476,15 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self.reached.push((place, router));
         let first = list.len();
         self.hops_at(place, router, errand, list);
-        let (destination, at, after) = (errand.to, router, self.places.came(place));
+        let after = self.places.came(self.places.vertex(place));
+        let at = router;
         if list.len() == first {
+            let destination = self.name_of(errand);
             self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
         } else if !list[first..].iter().any(|&hop| {
             hop.escape && self.go(router, hop).is_none_or(|(after, _)| self.is_escape(after))
         }) {
+            let destination = self.name_of(errand);
             self.flaws.push(RelationFlaw::NoEscape { destination, at, after });
         }
         way.push(Step { place, router, first, next: first, deepest: 0 });
@@ -356,15 +508,16 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
                 for &hop in &list {
                     let (after, target) = self.go(router, hop).expect("no flaw was found");
                     if hop.escape {
+                        let asked = self.places.vertex(after);
                         if held {
-                            self.edges.insert((holder, after));
+                            self.edges.insert((self.places.vertex(holder), asked));
                         }
                         if may_have_turned {
-                            self.edges.insert((self.places.turned(), after));
+                            self.edges.insert((self.places.turned(), asked));
                         }
-                    } else if target == errand.to {
+                    } else if self.known[after as usize] == Known::Done(0) {
                         if held && matches!(errand.leg, Leg::First { .. }) {
-                            self.edges.insert((holder, self.places.turned()));
+                            self.edges.insert((self.places.vertex(holder), self.places.turned()));
                         }
                     } else if held && self.met[after as usize] != holder {
                         self.met[after as usize] = holder;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use super::drawn;
+use super::phased::{Course, Deciding, Drawn, PhasedRule, Queues};
 use super::relation::{Hop, PathChoice, PathSet, Relation};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
@@ -13,6 +14,9 @@ use flitlab_fabric::{Channel, Fabric};
 pub struct RelationRoutes {
     /// The hops that packets may take at each router.
     pub relation: Arc<Relation>,
+    /// What says in which phase a packet starts, and decides, in a relation with phases; `None` in
+    /// others.
+    pub rule: Option<Arc<dyn PhasedRule>>,
     /// Whether each packet prefers one of equally good hops at random; otherwise the first of the
     /// list.
     pub random_ties: bool,
@@ -29,8 +33,40 @@ impl RelationRoutes {
         narrow(drawn(self.seed, source, sequence) >> 48)
     }
 
+    /// The random numbers of a packet for its detours, by its source and its number there.
+    fn detours(&self, source: u32, sequence: u32) -> Drawn {
+        Drawn::new(self.seed, source, sequence)
+    }
+
+    /// The course with which a packet starts between two routers, by its source terminal and its
+    /// number there; straight in phase 0 in relations without phases.
+    pub fn start(&self, ends: (u32, u32), (source, sequence): (u32, u32)) -> Course {
+        match &self.rule {
+            Some(rule) => rule.start(ends, self.detours(source, sequence)),
+            None => Course::straight(0),
+        }
+    }
+
+    /// The course of a packet that decides at a router, by its source terminal and its number there.
+    ///
+    /// # Panics
+    /// If the relation has no phases.
+    pub fn decide(
+        &self,
+        fabric: &Fabric,
+        router: u32,
+        (ends, course): ((u32, u32), Course),
+        (source, sequence): (u32, u32),
+        queues: &mut dyn Queues,
+    ) -> Course {
+        let drawn = self.detours(source, sequence);
+        let relation = &self.relation;
+        let rule = self.rule.as_ref().expect("packets decide in relations with phases alone");
+        rule.decide(&Deciding { fabric, relation, router, ends, course, drawn }, queues)
+    }
+
     /// The channels of one way: at each router the first hop that is no fallback, or else the first
-    /// of all.
+    /// of all. In relations with phases no packet's way is shorter.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
@@ -38,6 +74,14 @@ impl RelationRoutes {
         mut each: impl FnMut(Channel),
     ) {
         let mut at = source;
+        if let Some(rule) = &self.rule {
+            while at != destination {
+                let channel = rule.onward(fabric, at, destination);
+                each(channel);
+                at = fabric.target(channel).expect("a relation avoids failures");
+            }
+            return;
+        }
         let mut state = self.relation.injected(source);
         // The limit ends the walk in a relation that leads in circles.
         for _ in 0..self.relation.states() {

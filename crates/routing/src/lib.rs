@@ -82,6 +82,7 @@ mod load_bound;
 mod load_figures;
 pub mod opensm;
 pub mod path_selection;
+pub mod phased;
 mod proof;
 mod quality;
 mod region;

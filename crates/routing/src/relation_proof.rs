@@ -18,8 +18,8 @@
 //! - **With a ring** it is proved in ring_proof.rs.
 
 use super::VirtualChannel;
-use super::choice_proof::{Leg, Packets, go, prove_choices};
-use super::relation::{ALL_CLASSES, Hop, Relation, Ring, TERMINAL_CLASSES};
+use super::choice_proof::{Leg, Packets, go, prove_choices, prove_phases};
+use super::relation::{ALL_CLASSES, Hop, Phases, Relation, Ring, TERMINAL_CLASSES};
 use super::ring_proof::prove_ring;
 use crate::adaptive::Heading;
 use flitlab_fabric::Fabric;
@@ -252,12 +252,17 @@ fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
 
 /// Proves the hops. Without an escape, `all` hops must have no cycle, as if all were escapes.
 fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof {
-    let escapes = match all {
-        true => vec![true; fabric.channel_slots() as usize * usize::from(relation.vcs())],
-        false => escapes(fabric, relation),
-    };
-    let legs = vec![Leg::Last { heading: Heading::default() }];
-    let packets = Packets { vcs: relation.vcs(), escapes, turning: 0, deciding: 0, legs };
+    // Indirect dependencies across a via or a decision are not followed.
+    let breaks = |phases: &Phases| phases.has_vias() || phases.decides();
+    let all = all || relation.phases().is_some_and(breaks);
+    let mut packets = Packets::without_escapes(fabric, relation.vcs());
+    if !all {
+        packets.escapes = escapes(fabric, relation);
+    }
+    if let Some(phases) = relation.phases() {
+        return prove_phases(fabric, &packets, (relation, phases), all);
+    }
+    packets.legs.push(Leg::Last { heading: Heading::default() });
     prove_choices(fabric, &packets, |head, errand, hops| {
         let state = match head.came {
             Some(came) => relation.arrived(came.channel, came.vc),
@@ -268,9 +273,9 @@ fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof 
     })
 }
 
-/// By state: whether its virtual channel is an escape to some destination.
+/// By channel, then virtual channel: whether it is an escape to some destination.
 fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
-    let mut found = vec![false; relation.states() as usize];
+    let mut found = vec![false; fabric.channel_slots() as usize * usize::from(relation.vcs())];
     for destination in fabric.ends() {
         for state in 0..relation.states() {
             for hop in relation.hops(state, destination).iter().filter(|hop| hop.escape) {

@@ -13,11 +13,13 @@
 //! | `table` | next hops by address: forwarding tables, and paths of the source |
 //! | `torus` | adaptive routing on a torus |
 //! | `relation` | routing relations, on any fabric |
+//! | `phased` | those whose packets pass through phases |
 //! | `demands` | what routes need of the network: virtual channels, room, memory |
 
 pub(super) mod answer;
 pub(super) mod demands;
 pub(super) mod encoded_route;
+mod phased;
 mod relation;
 mod route_segments;
 mod source_route;
@@ -45,6 +47,7 @@ use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;
 use flitlab_routing::adaptive::Outputs;
+use flitlab_routing::relation::Phases;
 use flitlab_routing::{Adaptive, ForwardingTable, PathRoutes, Routes};
 
 /// The routes of a part's packets.
@@ -131,7 +134,17 @@ impl<'f> Routing<'f> {
         match self {
             Self::Source(routes) => routes.words,
             Self::Torus(adaptive) => adaptive.rules().non_minimal.goes_via_intermediate().into(),
-            Self::Table(_) | Self::Paths(_) | Self::Relation(_) => 0,
+            Self::Relation(relation) => relation.words(),
+            Self::Table(_) | Self::Paths(_) => 0,
+        }
+    }
+
+    /// Whether some packets have to decide at a router before they go on.
+    pub(super) fn decides(&self) -> bool {
+        match self {
+            Self::Torus(adaptive) => adaptive.decides(),
+            Self::Relation(relation) => relation.phases().is_some_and(Phases::decides),
+            Self::Source(_) | Self::Table(_) | Self::Paths(_) => false,
         }
     }
 
@@ -154,7 +167,7 @@ impl<'f> Routing<'f> {
                 table::next_hop_of_path(paths, context, (source, note, route), head.vc)
             }
             Self::Torus(adaptive) => torus::next_hop(adaptive, context, packets, head),
-            Self::Relation(relation) => relation.next_hop(context, route, head),
+            Self::Relation(relation) => relation.next_hop(context, packets, head),
         }
     }
 
@@ -260,7 +273,9 @@ impl<'f> Routing<'f> {
                 let (ends, packet) = ((from, to), (packet, origin));
                 torus::inject(adaptive, context, ends, (output, vc), packet, rest, random);
             }
-            Self::Relation(relation) => relation.inject((destination, ejection), packet, origin),
+            Self::Relation(relation) => {
+                relation.inject((destination, ejection), (from, to), (packet, origin), rest);
+            }
         }
     }
 

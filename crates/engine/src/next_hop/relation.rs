@@ -4,20 +4,20 @@
 use std::ops::Range;
 
 use super::answer::{Head, NextHop};
-use super::encoded_route::EncodedRoute;
+use super::phased;
 use super::table::Address;
 use crate::network::context::NetworkContext;
-use crate::packet::{Origin, Packet};
+use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_routing::RelationRoutes;
 use flitlab_routing::adaptive::drawn_at;
-use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Ring};
+use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Phases, Ring};
 
 /// A routing relation as routers look it up.
 #[derive(Debug)]
 pub(crate) struct RelationTables<'f> {
-    routes: &'f RelationRoutes,
+    pub(super) routes: &'f RelationRoutes,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
     /// injection channel.
     came: Vec<u32>,
@@ -113,41 +113,60 @@ impl<'f> RelationTables<'f> {
         self.routes.relation.has_escape() || self.routes.relation.has_detours()
     }
 
-    /// Sets the route of a new packet, and the random number for its choices.
+    /// How packets pass from phase to phase, if the relation has phases.
+    pub(crate) fn phases(&self) -> Option<&'f Phases> {
+        self.routes.relation.phases()
+    }
+
+    /// Words of a packet's route beyond the first.
+    pub(super) fn words(&self) -> usize {
+        self.phases().is_some_and(Phases::has_vias).into()
+    }
+
+    /// Sets the route of a new packet between two routers, and the random number for its choices.
     pub(super) fn inject(
         &self,
         (destination, ejection): (u32, u16),
-        packet: &mut Packet,
-        origin: &mut Origin,
+        routers: (u32, u32),
+        (packet, origin): (&mut Packet, &mut Origin),
+        rest: &mut [u64],
     ) {
         if self.routes.random_ties {
             packet.note = self.routes.drawn(packet.source, packet.sequence);
         }
-        packet.route = Address { destination, class: 0, first_vc: 0, ejection }.into();
+        let course = self.routes.start(routers, (packet.source, packet.sequence));
+        let class = course.phase;
+        packet.route = Address { destination, class, first_vc: 0, ejection }.into();
+        rest.iter_mut().for_each(|word| *word = course.via.into());
         origin.hops = 0;
     }
 
-    /// The next hop of a packet at an input port of the part and a virtual channel. In relations
-    /// with a ring it also depends on the fallback hops taken so far.
+    /// The next hop of a packet at an input port of the part and a virtual channel, or in its phase.
+    /// In relations with a ring it also depends on the fallback hops taken so far.
     #[inline]
     pub(super) fn next_hop(
         &self,
         context: &NetworkContext<'_>,
-        route: EncodedRoute,
-        Head { router, input, vc, .. }: Head,
+        packets: &Packets,
+        head: Head,
     ) -> NextHop {
-        let Address { destination, class: fallbacks, ejection, .. } = route.into();
+        let Head { slot, router, input, vc, .. } = head;
+        let Address { destination, class, ejection, .. } =
+            packets.packets[slot as usize].route.into();
         let end = context.end(destination);
         if end.router == router {
             return NextHop::ejection(end.ejection + ejection, vc);
         }
         let relation = &self.routes.relation;
+        if let Some(phases) = relation.phases() {
+            return phased::next_hop(self, phases, packets, head, (class, end.router));
+        }
         let state = match self.came[input as usize] {
             NONE => relation.injected(router),
             channel => relation.arrived(channel, vc),
         };
         let list = relation.list(state, end.router);
-        let list = if fallbacks >= MAX_FALLBACKS { relation.staying(list) } else { list };
+        let list = if class >= MAX_FALLBACKS { relation.staying(list) } else { list };
         NextHop::Hops(relation.of_class(list, end.class))
     }
 
@@ -170,14 +189,24 @@ impl<'f> RelationTables<'f> {
         self.ports[place]
     }
 
-    /// Counts a fallback hop of a packet if the relation counts those, up to the limit beyond which
-    /// the count has no effect.
-    pub(crate) fn count_fallback(&self, packet: &mut Packet) {
-        if self.routes.relation.has_ring() {
-            let mut address = Address::from(packet.route);
-            address.class = (address.class + 1).min(MAX_FALLBACKS);
-            packet.route = address.into();
+    /// Updates a packet that takes a hop of a list. In a relation with phases it goes on in the
+    /// hop's phase. In one with a ring a fallback is counted, up to the limit beyond which the count
+    /// has no effect.
+    #[inline]
+    pub(crate) fn take_hop(&self, packet: &mut Packet, list: u32, (port, vc): (u16, u8)) {
+        let relation = &self.routes.relation;
+        if relation.phases().is_none() && !relation.has_ring() {
+            return;
         }
+        let taken = |hop: &&Hop| (hop.port, hop.vc) == (port, vc);
+        let hop = self.hops_of_list(list).iter().find(taken).expect("it is one of its hops");
+        let mut address = Address::from(packet.route);
+        if relation.phases().is_some() {
+            address.class = hop.phase;
+        } else if hop.is_fallback() {
+            address.class = (address.class + 1).min(MAX_FALLBACKS);
+        }
+        packet.route = address.into();
     }
 
     /// The place in a list of `hops` hops that is preferred among equals, for a packet with the

@@ -81,10 +81,8 @@ impl<'f> Walker<'f> {
                 }
                 NextHop::Hops(list) => {
                     let hop = routing.relation().hops_of_list(list)[0];
-                    if hop.is_fallback() {
-                        let packet = &mut packets.packets[slot as usize];
-                        routing.relation().count_fallback(packet);
-                    }
+                    let packet = &mut packets.packets[slot as usize];
+                    routing.relation().take_hop(packet, list, (hop.port, hop.vc));
                     (hop.port, hop.vc)
                 }
                 NextHop::Output { output, vc: out_vc, .. } => {
@@ -219,7 +217,9 @@ fn a_packet_may_take_the_hops_of_its_relation() {
         let vcs = rule.least_vcs.max(4);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(fabric, &parameters).unwrap());
-        let routes = RelationRoutes { relation, random_ties: true, injection_bubble: 0, seed: 1 };
+        let (random_ties, injection_bubble, seed) = (true, 0, 1);
+        let rule = None;
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
         let routes = Routes::Relation(routes);
         let mut walker = Walker::new(fabric, &routes);
         for destination in 1..fabric.terminals() {

@@ -156,7 +156,9 @@ fn escapes_of_relations_count_where_buffers_hold_whole_packets() {
         let vcs = rule.least_vcs.max(2);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());
-        let routes = RelationRoutes { relation, random_ties: true, injection_bubble: 0, seed: 1 };
+        let (random_ties, injection_bubble, seed) = (true, 0, 1);
+        let rule = None;
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
         prove_deadlock_free(&fabric, &Routes::Relation(routes), flow)
     };
     assert_eq!(judge(RelationRule::MINIMAL_NUE, WHOLE), Ok(Freedom::Escape));

@@ -15,6 +15,7 @@ mod negative_first;
 mod order;
 mod parting;
 mod path_set;
+mod phases;
 #[allow(clippy::module_inception, reason = "the type that the module is about")]
 mod relation;
 mod ring;
@@ -28,6 +29,7 @@ mod up_down;
 mod vcs_apart;
 
 pub use path_set::{PathChoice, PathSet};
+pub use phases::{Phase, Phases};
 pub use relation::{
     ALL_CLASSES, Builder as RelationBuilder, Hop, MAX_FALLBACKS, Relation, Ring, TERMINAL_CLASSES,
 };
@@ -169,6 +171,9 @@ pub enum NoRelation {
         /// What sets the fabric apart from a mesh.
         has: &'static str,
     },
+    /// The rule is for fabrics of groups, and the fabric has none.
+    #[error("the rule is for fabrics of groups, such as a Dragonfly, and this one has none")]
+    NoGroups,
     /// The rule allows no path from the router of the first name to that of the second.
     #[error("the rule allows no path from {0} to {1}")]
     NoPath(String, String),

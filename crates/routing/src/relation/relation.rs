@@ -1,5 +1,6 @@
 //! The table of hops that packets may take next.
 
+use super::Phases;
 use crate::{MAX_VCS, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
@@ -34,6 +35,8 @@ pub struct Hop {
     pub detour: bool,
     /// Role of the hop in a ring; always [`Ring::Off`] in relations without one.
     pub ring: Ring,
+    /// The phase in which the packet goes on; 0 in relations without [`Phases`].
+    pub phase: u8,
     /// The classes of terminals to which packets take it, a bit each: a terminal of the
     /// destination's router is in the class of its number there modulo [`TERMINAL_CLASSES`].
     pub classes: u32,
@@ -48,7 +51,8 @@ pub const ALL_CLASSES: u32 = u32::MAX;
 impl Hop {
     /// A hop that is neither escape nor detour, and is not of a ring.
     pub fn new(port: u16, vc: u8) -> Self {
-        Self { port, vc, escape: false, detour: false, ring: Ring::Off, classes: ALL_CLASSES }
+        let (ring, classes) = (Ring::Off, ALL_CLASSES);
+        Self { port, vc, escape: false, detour: false, ring, phase: 0, classes }
     }
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
@@ -62,7 +66,7 @@ impl std::hash::Hash for Hop {
     /// Hashes one word, since the making of a relation mostly looks up lists of hops.
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
-        let vc = u32::from(self.vc) << 4 | kind;
+        let vc = u32::from(self.phase) << 8 | u32::from(self.vc) << 4 | kind;
         state.write_u64(u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | vc));
     }
 }
@@ -74,6 +78,10 @@ impl std::hash::Hash for Hop {
 /// - for arrival through channel c in virtual channel v, it is `c * vcs + v`
 ///   ([`arrived`](Self::arrived));
 /// - for injection at router r, it is `channel_slots * vcs + r` ([`injected`](Self::injected)).
+///
+/// In a relation with [`Phases`] a state is a router and a phase ([`in_phase`](Self::in_phase)), and
+/// packets may be bound for a group of routers on their way: a *target* is a router by its number,
+/// or a group by its number behind those of all routers.
 ///
 /// States that no packet for the destination can reach have no hops. States at the destination's
 /// own router have none either: packets leave the network there.
@@ -87,7 +95,10 @@ pub struct Relation {
     /// Channel numbers, vacant ones included.
     channels: u32,
     states: u32,
-    /// By router: its place among the destinations, or [`NONE`].
+    phases: Option<Phases>,
+    /// Number of phases; 0 without any.
+    phase_count: u32,
+    /// By target: its place among the destinations, or [`NONE`].
     row: Vec<u32>,
     /// By destination's place times states plus state: the list of hops, 0 for the empty one.
     list: Vec<u32>,
@@ -131,36 +142,51 @@ impl Relation {
         channel * u32::from(self.vcs) + u32::from(vc)
     }
 
+    /// The state of a packet in a phase at a router. The relation must have phases.
+    #[inline]
+    pub fn in_phase(&self, router: u32, phase: u8) -> u32 {
+        router * self.phase_count + u32::from(phase)
+    }
+
+    /// How packets pass from phase to phase, if their hops depend on a phase.
+    #[inline]
+    pub fn phases(&self) -> Option<&Phases> {
+        self.phases.as_ref()
+    }
+
     /// The channel and virtual channel that a packet in this state came through; `None` if it was
-    /// injected.
+    /// injected, and in relations with phases.
     #[inline]
     pub fn place(&self, state: u32) -> Option<VirtualChannel> {
         let vcs = u32::from(self.vcs);
         let channel = state / vcs;
-        (state < self.channels * vcs).then(|| VirtualChannel { channel, vc: narrow(state % vcs) })
+        (state < self.channels * vcs && self.phase_count == 0).then(|| VirtualChannel { channel, vc: narrow(state % vcs) })
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
     pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
+        if self.phase_count > 0 {
+            return Some(state / self.phase_count);
+        }
         match self.place(state) {
             Some(place) => fabric.target(place.channel),
             None => Some(state - self.channels * u32::from(self.vcs)),
         }
     }
 
-    /// The hops that a packet in this state may take next, to a terminal of this router. None at
-    /// the destination itself, where no packet can come to be in this state, and where the router
-    /// has no live terminals.
+    /// The hops that a packet in this state may take next, to a terminal of this router, or to this
+    /// target on its way there. None at the target itself, where no packet can come to be in this
+    /// state, and where the router has no live terminals.
     #[inline]
-    pub fn hops(&self, state: u32, destination_router: u32) -> &[Hop] {
-        self.hops_of_list(self.list(state, destination_router))
+    pub fn hops(&self, state: u32, target: u32) -> &[Hop] {
+        self.hops_of_list(self.list(state, target))
     }
 
     /// The number of the [list](Self::hops_of_list) of the hops that a packet in this state may
     /// take next.
     #[inline]
-    pub fn list(&self, state: u32, destination_router: u32) -> u32 {
-        match self.row[destination_router as usize] {
+    pub fn list(&self, state: u32, target: u32) -> u32 {
+        match self.row[target as usize] {
             // List 0 is the empty one.
             NONE => 0,
             row => self.list[row as usize * self.states as usize + state as usize],
@@ -322,15 +348,46 @@ impl<'f> Builder<'f> {
     /// # Panics
     /// If there are no virtual channels or more than 16.
     pub fn new(fabric: &'f Fabric, vcs: u8) -> Result<Self, Shortage> {
+        let arrivals = u64::from(fabric.channel_slots()) * u64::from(vcs);
+        Self::with_states(fabric, vcs, arrivals + u64::from(fabric.routers()), 0)
+    }
+
+    /// For a relation with phases, whose hops are set for each state and target.
+    ///
+    /// # Errors
+    /// If the table would take more memory than there is.
+    ///
+    /// # Panics
+    /// If there are no virtual channels or more than 16, or no phases or more than 256.
+    pub(crate) fn with_phases(
+        fabric: &'f Fabric,
+        vcs: u8,
+        phases: Phases,
+    ) -> Result<Self, Shortage> {
+        let count = phases.phases.len();
+        assert!((1..=256).contains(&count), "1 to 256 phases");
+        let states = u64::from(fabric.routers()) * count as u64;
+        let mut builder = Self::with_states(fabric, vcs, states, phases.group_count())?;
+        builder.relation.phase_count = narrow(count);
+        builder.relation.phases = Some(phases);
+        Ok(builder)
+    }
+
+    fn with_states(
+        fabric: &'f Fabric,
+        vcs: u8,
+        states: u64,
+        groups: u32,
+    ) -> Result<Self, Shortage> {
         assert!((1..=MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
-        let mut row = vec![NONE; routers as usize];
-        let ends = fabric.ends();
-        for (place, &router) in (0..).zip(&ends) {
-            row[router as usize] = place;
+        let mut row = vec![NONE; (routers + groups) as usize];
+        let targets = fabric.ends().into_iter().chain(routers..routers + groups);
+        let mut rows = 0;
+        for target in targets {
+            row[target as usize] = rows;
+            rows += 1;
         }
-        let rows: u32 = narrow(ends.len());
-        let states = u64::from(channels) * u64::from(vcs) + u64::from(routers);
         // List numbers; the lists themselves are a router's ports and virtual channels a few times
         // over.
         let lists = u64::from(channels) * u64::from(vcs) * 4 * 2;
@@ -340,6 +397,8 @@ impl<'f> Builder<'f> {
             vcs,
             channels,
             states: narrow(states),
+            phases: None,
+            phase_count: 0,
             row,
             list: vec![0; rows as usize * narrow::<usize>(states)],
             starts: vec![0, 0],
@@ -362,14 +421,14 @@ impl<'f> Builder<'f> {
         &self.relation
     }
 
-    /// Sets the hops of packets for a destination router in a state, in any order, in place of
-    /// earlier ones. If a hop is named twice, `escape` holds if one of the two has it, `detour`
-    /// only if both have it.
+    /// Sets the hops of packets for a destination router, or another target, in a state, in any
+    /// order, in place of earlier ones. If a hop is named twice, `escape` holds if one of the two
+    /// has it, `detour` only if both have it.
     ///
     /// # Panics
     /// If the router has no live terminals.
-    pub fn set(&mut self, state: u32, destination_router: u32, hops: &mut Vec<Hop>) {
-        let row = self.relation.row[destination_router as usize];
+    pub fn set(&mut self, state: u32, target: u32, hops: &mut Vec<Hop>) {
+        let row = self.relation.row[target as usize];
         assert!(row != NONE, "only routers with terminals are destinations");
         hops.sort_unstable_by_key(|hop| (hop.port, hop.vc, !hop.escape, hop.detour));
         hops.dedup_by_key(|hop| (hop.port, hop.vc));
@@ -401,6 +460,12 @@ impl<'f> Builder<'f> {
         assert!(row != NONE, "only routers with terminals are destinations");
         let first = row as usize * self.relation.states as usize;
         self.relation.list[first + state as usize] = self.relation.list[first + other as usize];
+    }
+
+    /// The relation with phases, with all that was set. `longest` is the most hops of a packet.
+    pub(crate) fn finish_phases(mut self, longest: u32) -> Relation {
+        self.relation.longest = longest;
+        self.relation
     }
 
     /// The relation, without what no packet can come to: states that are not reached from any

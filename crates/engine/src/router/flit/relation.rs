@@ -2,9 +2,14 @@
 
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
+use super::{FlitState, OutputVc, Times};
 use crate::frame::tick::Tick;
 use crate::next_hop::{Routing, from_place};
+use crate::router::Common;
 use crate::router::packet::choice_by_relation::BY_RELATION;
+use crate::set::bits;
+use flitlab_base::narrow::fitted;
+use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
 impl<'f> FlitRouterView<'_, 'f> {
@@ -32,14 +37,25 @@ impl<'f> FlitRouterView<'_, 'f> {
         }
     }
 
-    /// Counts the hop that a packet takes if it is a fallback and the relation counts those.
-    pub(super) fn count_fallback(&mut self, queue: usize, output: usize, vc: u8) {
+    /// Notes that a packet takes a hop, if packets choose by a relation.
+    pub(super) fn take_hop(&mut self, queue: usize, output: usize, vc: u8) {
         let Routing::Relation(relation) = &self.common.routing else { return };
-        let taken = |hop: &&Hop| (usize::from(hop.port), hop.vc) == (output, vc);
-        if self.hops(queue).iter().find(taken).is_some_and(Hop::is_fallback) {
-            let slot = self.state.queues[self.first_queue + queue].slot;
-            relation.count_fallback(&mut self.common.packets.packets[slot as usize]);
-        }
+        let FlitQueue { slot, held: list, .. } = self.state.queues[self.first_queue + queue];
+        let packet = &mut self.common.packets.packets[slot as usize];
+        relation.take_hop(packet, list, (fitted!(output, u16), vc));
+    }
+
+    /// Lets a packet of a relation decide.
+    pub(super) fn decide_by_relation(&mut self, queue: usize, now: Tick) {
+        let slot = self.queue(queue).slot;
+        let outputs = 0..self.router.outputs;
+        let first: Vec<usize> = outputs.map(|output| self.vc(output.into(), 0)).collect();
+        let FlitState { vcs, times, .. } = &mut *self.state;
+        let count = self.rules.vcs as usize;
+        let buffer = self.common.context.parameters.buffer;
+        let mut queues = OutputQueues { first: &first, vcs, times, count, buffer, now };
+        let Common { routing, packets, context, .. } = &mut *self.common;
+        routing.relation().decide(context, packets, (slot, self.name), &mut queues);
     }
 
     /// Notes which hops are open to a packet, or else which fallbacks. If none is, lowers `until`
@@ -107,5 +123,25 @@ impl<'f> FlitRouterView<'_, 'f> {
         let rooms = vcs.iter().map(|vc| i64::from(vc.room_at(now, &self.state.times)));
         let rooms: i64 = rooms.sum();
         rooms - i64::from(self.output(output).waiting)
+    }
+}
+
+/// What a router sees of its outputs when a packet decides.
+struct OutputQueues<'q> {
+    /// By output: the place of its virtual channel 0.
+    first: &'q [usize],
+    vcs: &'q [OutputVc],
+    times: &'q Times,
+    /// Number of virtual channels, and flits of room in each.
+    count: usize,
+    buffer: u32,
+    now: Tick,
+}
+
+impl Queues for OutputQueues<'_> {
+    fn used(&mut self, port: u16, vcs: u16) -> u32 {
+        let own = bits(vcs).take_while(|&vc| vc < self.count);
+        let first = self.first[usize::from(port)];
+        own.map(|vc| self.buffer - self.vcs[first + vc].room_at(self.now, self.times)).sum()
     }
 }

@@ -281,9 +281,12 @@ impl FlitRouterView<'_, '_> {
         open_vcs(&mut all[first..], (vcs, need), until, now, times)
     }
 
-    /// Decides on a detour of a new packet at its source router.
+    /// Decides on a detour of a packet.
     fn decide(&mut self, queue: usize, now: Tick) {
         self.advance_all(now);
+        if self.common.routing.is_by_relation() {
+            return self.decide_by_relation(queue, now);
+        }
         let slot = self.queue(queue).slot;
         let vc = self.common.context.channels.adaptive;
         let capacity = self.common.context.parameters.buffer;

@@ -73,9 +73,12 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         *self.decide_at() = due;
     }
 
-    /// Decides on a detour of a new packet at its source router.
+    /// Decides on a detour of a packet.
     #[inline(always)]
     fn decide(&mut self, slot: u32, now: Tick) {
+        if F::RELATES {
+            return self.decide_by_relation(slot, now);
+        }
         self.collect_rooms(now);
         let capacity = self.context.parameters.buffer;
         let mut used = [0; u16::BITS as usize];

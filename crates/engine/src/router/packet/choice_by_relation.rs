@@ -14,10 +14,12 @@ use crate::next_hop::{PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::Shape;
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
+use crate::router::packet::credits::Credits;
 use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
 /// In place of a set of ports in [`Choice::options`](super::choices::Choice): the head has a choice, and the relation
@@ -201,13 +203,27 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         fits
     }
 
-    /// Notes that a head with a choice is granted an output in a pass.
-    pub(crate) fn note_hop(&mut self, output: usize, buffer: u32, pass: AllocationPass) {
-        if pass == AllocationPass::Escapes {
-            let slot = self.cell.head[S::buffer(buffer as usize)];
-            self.relation_tables().count_fallback(&mut self.packets.packets[slot as usize]);
-        }
+    /// Notes that a head with a choice is granted a hop.
+    pub(crate) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8)) {
+        let slot = self.cell.head[S::buffer(buffer as usize)] as usize;
+        let list = self.choice(buffer).hops;
+        let hop = (fitted!(output, u16), vc);
+        self.relation_tables().take_hop(&mut self.packets.packets[slot], list, hop);
         self.adaptive_state.room_cache.take_room(output);
+    }
+
+    /// Lets a packet of a relation decide.
+    pub(crate) fn decide_by_relation(&mut self, slot: u32, now: Tick) {
+        let (tables, context) = (self.relation_tables(), self.context);
+        let Self { cell, credits, packets, name, .. } = self;
+        let mut queues = OutputQueues {
+            places: cell.room.as_ref(),
+            credits,
+            vcs: context.vc_map.count(),
+            buffer: context.parameters.buffer,
+            now,
+        };
+        tables.decide(context, packets, (slot, *name), &mut queues);
     }
 
     /// The virtual channel on which the head of a buffer, which asks now, can take a fallback by a
@@ -246,5 +262,29 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             }
         }
         best
+    }
+}
+
+/// What a router sees of its outputs when a packet decides.
+struct OutputQueues<'q> {
+    /// By output: the place of its credits in virtual channel 0.
+    places: &'q [u32],
+    credits: &'q mut Credits,
+    /// Number of virtual channels, and flits of room in each.
+    vcs: usize,
+    buffer: u32,
+    now: Tick,
+}
+
+impl Queues for OutputQueues<'_> {
+    fn used(&mut self, port: u16, vcs: u16) -> u32 {
+        let first = self.places[usize::from(port)];
+        let own = vcs_in(vcs).take_while(|&vc| usize::from(vc) < self.vcs);
+        let used = own.map(|vc| {
+            let place = first + u32::from(vc);
+            self.credits.collect(place, self.now);
+            self.buffer - u32::from(self.credits.room[place as usize])
+        });
+        used.sum()
     }
 }

@@ -54,7 +54,7 @@ impl AdaptiveState {
     /// The state of idle routers.
     pub(crate) fn new(routing: &Routing<'_>, ports: &Ports, size: Size, adaptive: bool) -> Self {
         let routers = ports.routers.len();
-        let decides = matches!(routing, Routing::Torus(adaptive) if adaptive.decides());
+        let decides = routing.decides();
         let that_choose = if adaptive { routers } else { 0 };
         Self {
             choices: vec![Choice::default(); that_choose * size.buffers],

@@ -1,0 +1,282 @@
+//! Rules whose packets pass through phases: minimal routing with a virtual channel for each step,
+//! Valiant's detours, and decisions between them.
+//!
+//! A [`PhasedRule`] says for each router, target and phase which hops packets may take. From that
+//! a [`Relation`] with [`Phases`] is made once, and routers only look hops up. The rule itself is
+//! asked at two places: for the phase in which a packet starts, and for its decision in phases that
+//! decide. Each rule is a file here, with its source, and a row of [`PHASED_RULES`].
+//!
+//! | module | what it is for |
+//! |---|---|
+//! | `steps` | virtual channels that ascend from step to step |
+//! | `ways` | shortest ways, and ways with one cable between two groups |
+//! | `leg` | the phases and steps of a packet that goes such a way to a target |
+//! | `minimal`, `valiant`, `ugal` | the rules |
+
+mod leg;
+mod minimal;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod ugal;
+mod valiant;
+mod ways;
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use super::direction_rules::drawn;
+use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder};
+use flitlab_base::document::Reader;
+use flitlab_base::mix::mixed;
+use flitlab_base::registry::{Component, Row};
+use flitlab_fabric::{Channel, Fabric, NONE};
+
+pub use ugal::Ugal;
+pub use valiant::Valiant;
+
+/// Where a packet's hops are asked for: a router, the number of the
+/// [target](Relation) of its leg, and its phase.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    /// The router where the packet is.
+    pub router: u32,
+    /// The target for which it is bound in this phase.
+    pub target: u32,
+    /// The packet's phase, which does not decide.
+    pub phase: u8,
+}
+
+/// How a packet goes on: its phase, and the router or group by way of which it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Course {
+    /// The phase.
+    pub phase: u8,
+    /// The target of phases by way of something; [`NONE`] if there is none.
+    pub via: u32,
+}
+
+impl Course {
+    /// Straight to the destination.
+    pub fn straight(phase: u8) -> Self {
+        Self { phase, via: NONE }
+    }
+}
+
+/// The random numbers of a packet, which depend on the seed, its source and its number there alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn(u64);
+
+impl Drawn {
+    /// The numbers of the packet with this number at its source terminal.
+    pub fn new(seed: u64, source: u32, sequence: u32) -> Self {
+        Self(drawn(seed, source, sequence))
+    }
+
+    /// The random number of this place in the packet's sequence, below `count`, which is at least 1.
+    pub fn below(self, place: u32, count: u32) -> u32 {
+        let steps = u64::from(place).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let upper = mixed(self.0.wrapping_add(steps)) >> 32;
+        (upper * u64::from(count) >> 32) as u32
+    }
+}
+
+/// What a router sees of its outputs.
+pub trait Queues {
+    /// The flits that have left by a port in these virtual channels, a bit each, and for which no
+    /// credit has come back.
+    fn used(&mut self, port: u16, vcs: u16) -> u32;
+}
+
+/// A packet that decides.
+#[derive(Clone, Copy, Debug)]
+pub struct Deciding<'a> {
+    /// The network.
+    pub fabric: &'a Fabric,
+    /// The relation by which it goes.
+    pub relation: &'a Relation,
+    /// The router where it is.
+    pub router: u32,
+    /// The routers of its source and of its destination.
+    pub ends: (u32, u32),
+    /// Its phase, which decides, and its via if it has one.
+    pub course: Course,
+    /// Its random numbers.
+    pub drawn: Drawn,
+}
+
+impl Deciding<'_> {
+    /// The flits out by the port of a course's hops that has the fewest, in `vcs` of its virtual
+    /// channels: all, or those of the hops. Returns them with the port; `None` if it has no hops.
+    pub fn least(&self, course: Course, sees: Sees, queues: &mut dyn Queues) -> Option<(u32, u16)> {
+        let target = if course.via == NONE { self.ends.1 } else { course.via };
+        let state = self.relation.in_phase(self.router, course.phase);
+        let by_port = self.relation.hops(state, target).chunk_by(|one, two| one.port == two.port);
+        let used = by_port.map(|hops| {
+            let vcs = match sees {
+                Sees::Port => u16::MAX,
+                Sees::Vcs => hops.iter().fold(0, |vcs, hop| vcs | 1 << hop.vc),
+            };
+            (queues.used(hops[0].port, vcs), hops[0].port)
+        });
+        used.min()
+    }
+}
+
+/// Which virtual channels of an output count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sees {
+    /// All of them.
+    Port,
+    /// Those of the packet's hops.
+    Vcs,
+}
+
+/// A rule whose packets pass through phases.
+pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
+    /// How packets pass from phase to phase.
+    fn phases(&self) -> Phases;
+
+    /// Adds all hops of a packet, each with its virtual channel and the phase after it. No two have
+    /// the same port and virtual channel. It is not asked where the target is reached.
+    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>);
+
+    /// Most hops of a packet.
+    fn longest(&self) -> u32;
+
+    /// The virtual channels of each kind of step, in words.
+    fn steps(&self) -> String;
+
+    /// The channel by which a way goes on from a router to a destination than which no packet's is
+    /// shorter.
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel;
+
+    /// The course with which a packet starts between two routers.
+    fn start(&self, _ends: (u32, u32), _drawn: Drawn) -> Course {
+        Course::straight(0)
+    }
+
+    /// The course of a packet that decides.
+    fn decide(&self, packet: &Deciding<'_>, _queues: &mut dyn Queues) -> Course {
+        packet.course
+    }
+}
+
+/// The virtual channels of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhasedParameters {
+    /// Number of virtual channels that the rule may use, from 1 to 16.
+    pub vcs: u8,
+    /// Flits of a packet with the maximum payload.
+    pub largest_packet: u32,
+    /// Whether the last virtual channel serves all steps that have none of their own. Such rules
+    /// can deadlock.
+    pub clamps: bool,
+}
+
+/// Makes a rule for a fabric, or says why it has none there.
+pub type Bind =
+    Arc<dyn Fn(&Fabric, &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> + Send + Sync>;
+
+/// A rule as scenarios name it.
+#[derive(Clone, Copy)]
+pub struct PhasedKind {
+    /// Reads the keys of the rule; `None` if one is wrong, which the reader has reported.
+    pub read: fn(&mut Reader<'_>) -> Option<Bind>,
+}
+
+/// The rules that scenarios can name, in the order in which they are offered.
+pub static PHASED_RULES: [Row<PhasedKind>; 4] =
+    [minimal::BY_HOP, minimal::DRAGONFLY, valiant::VALIANT, ugal::UGAL];
+
+impl Component for PhasedKind {
+    const NOUN: &'static str = "rule";
+
+    /// The rule that suits the virtual channels.
+    const RESERVED: &'static [&'static str] = &["auto"];
+
+    fn built_in() -> &'static [Row<Self>] {
+        &PHASED_RULES
+    }
+}
+
+/// A rule with its keys, as a scenario asks for it, not yet bound to a fabric.
+#[derive(Clone)]
+pub struct PhasedSpec {
+    /// The rule's name.
+    pub name: &'static str,
+    /// The keys with their values as TOML; with the name they say which rule it is.
+    keys: Arc<str>,
+    bind: Bind,
+}
+
+impl PhasedSpec {
+    /// Reads the keys of a rule.
+    pub fn read(row: &Row<PhasedKind>, reader: &mut Reader<'_>) -> Option<Self> {
+        let start = reader.resolved.len();
+        let bind = (row.read)(reader)?;
+        Some(Self { name: row.name, keys: reader.keys_since(start).into(), bind })
+    }
+
+    /// The built-in rule of this name with these keys, as TOML.
+    ///
+    /// # Panics
+    /// If there is no such rule, or the keys are wrong; scenarios are read without panicking.
+    pub fn new(name: &str, keys: &str) -> Self {
+        let row = PhasedKind::named(name);
+        let row = row.unwrap_or_else(|| panic!("there is no rule {name}"));
+        Reader::read_alone(name, keys, |reader| Self::read(row, reader))
+    }
+
+    /// Makes the rule and its relation for a fabric.
+    ///
+    /// # Errors
+    /// If the rule needs more virtual channels or a fabric of another shape, some pair is not
+    /// connected, or memory is short.
+    pub fn relation(
+        &self,
+        fabric: &Fabric,
+        parameters: &PhasedParameters,
+    ) -> Result<(Arc<dyn PhasedRule>, Relation), NoRelation> {
+        let rule = (self.bind)(fabric, parameters)?;
+        let relation = relation(fabric, &*rule, parameters.vcs)?;
+        Ok((rule, relation))
+    }
+}
+
+impl PartialEq for PhasedSpec {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, &self.keys) == (other.name, &other.keys)
+    }
+}
+
+impl fmt::Debug for PhasedSpec {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {{ {} }}", self.name, self.keys.replace('\n', ", "))
+    }
+}
+
+/// Makes the relation of a rule.
+fn relation(fabric: &Fabric, rule: &dyn PhasedRule, vcs: u8) -> Result<Relation, NoRelation> {
+    let phases = rule.phases();
+    let vias = phases.vias(fabric);
+    let mut builder = RelationBuilder::with_phases(fabric, vcs, phases.clone())?;
+    let mut hops = Vec::new();
+    for (phase, kind) in (0..).zip(&phases.phases) {
+        let targets = match kind {
+            Phase::Destination => &fabric.ends(),
+            Phase::Via { .. } => &vias,
+            Phase::Decides { .. } => continue,
+        };
+        for &target in targets {
+            for router in (0..fabric.routers()).filter(|&at| !phases.is_reached(target, at)) {
+                hops.clear();
+                rule.hops(fabric, At { router, target, phase }, &mut hops);
+                let state = builder.relation().in_phase(router, phase);
+                builder.set(state, target, &mut hops);
+            }
+        }
+    }
+    Ok(builder.finish_phases(rule.longest()))
+}

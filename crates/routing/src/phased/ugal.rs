@@ -1,0 +1,164 @@
+//! UGAL: at its source's router a packet chooses between the minimal way and a way as Valiant's,
+//! by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\], section 4.1).
+//!
+//! A packet goes minimally if q_m <= 2 q_n + T, or with weights by hops if q_m H_m <= q_n H_n + T.
+//! Here q are the flits that have left by the first port of the way and whose credits have not come
+//! back, H the hops of the way, and T a threshold. Of several ports the one with the least counts.
+//! This is the local form, UGAL-L: a router sees its own outputs alone.
+
+use std::sync::Arc;
+
+use super::super::relation::{Hop, Phase, Phases};
+use super::valiant::{Valiant, ViaKind};
+use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
+use flitlab_base::document::{Reader, Whole};
+use flitlab_base::registry::Row;
+use flitlab_fabric::{Channel, Fabric, NONE};
+
+/// `ugal`.
+pub(super) const UGAL: Row<PhasedKind> = Row::new(
+    "ugal",
+    "each packet goes the minimal way or, if the queues at its source are shorter there, as by \
+     valiant (UGAL-L).",
+    PhasedKind { read },
+)
+.known_as(&["ugal-l", "ugal_l", "ugall"]);
+
+fn read(reader: &mut Reader<'_>) -> Option<Bind> {
+    let via = ViaKind::read(reader);
+    let doc = "T, in flits: so much longer may the queue of the minimal way be.";
+    let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
+    let doc = "What the queues are multiplied with.";
+    let double = "1 for the minimal way, 2 for the other, whatever their hops.";
+    let weights = [
+        ("double", Weights::Double, double),
+        ("hops", Weights::Hops, "the hops of each way."),
+    ];
+    let weights = reader.one_of("weights", "weights", doc, weights);
+    let doc = "Which virtual channels of a port count.";
+    let if_shared = "those of the way where both ways leave by the same port, else all.";
+    let queues = [
+        ("port", CountedVcs::All, "all."),
+        ("vc", CountedVcs::OfWay, "those of the way (UGAL-L_VC)."),
+        ("vc-if-shared", CountedVcs::IfShared, if_shared),
+    ];
+    let queues = reader.one_of("queues", "kind of queues", doc, queues);
+    let mut candidates = 1;
+    let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
+    reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
+    let (via, weights, queues) = (via?, weights?, queues?);
+    let bind: Bind = Arc::new(move |fabric, parameters| {
+        let threshold = threshold.map_or(parameters.largest_packet, |it| it as u32);
+        let valiant = Valiant::new(fabric, via, 1, parameters)?;
+        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, candidates }))
+    });
+    Some(bind)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weights {
+    Double,
+    Hops,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CountedVcs {
+    All,
+    OfWay,
+    IfShared,
+}
+
+/// The choice between a minimal way and a detour.
+#[derive(Debug)]
+pub struct Ugal {
+    valiant: Valiant,
+    threshold: u32,
+    weights: Weights,
+    queues: CountedVcs,
+    candidates: u32,
+}
+
+/// The phase in which packets decide.
+const DECIDES: u8 = 0;
+
+impl Ugal {
+    /// The queue of a way, and the queue of the other one.
+    fn compared(
+        &self,
+        packet: &Deciding<'_>,
+        ways: [Course; 2],
+        queues: &mut dyn Queues,
+    ) -> Option<[u32; 2]> {
+        let mut least = |sees| -> Option<[(u32, u16); 2]> {
+            let [one, two] = ways.map(|way| packet.least(way, sees, queues));
+            Some([one?, two?])
+        };
+        let sees = match self.queues {
+            CountedVcs::All => Sees::Port,
+            CountedVcs::OfWay => Sees::Vcs,
+            CountedVcs::IfShared => {
+                let [(_, one), (_, two)] = least(Sees::Port)?;
+                if one == two { Sees::Vcs } else { Sees::Port }
+            }
+        };
+        Some(least(sees)?.map(|(queue, _)| queue))
+    }
+}
+
+impl PhasedRule for Ugal {
+    fn phases(&self) -> Phases {
+        let among = vec![self.valiant.minimal.phase, self.valiant.first.phase];
+        self.valiant.phases_behind(vec![Phase::Decides { among }], vec![DECIDES])
+    }
+
+    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
+        self.valiant.hops(fabric, at, hops);
+    }
+
+    fn longest(&self) -> u32 {
+        self.valiant.longest()
+    }
+
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
+        self.valiant.onward(fabric, router, destination)
+    }
+
+    fn steps(&self) -> String {
+        self.valiant.steps()
+    }
+
+    fn start(&self, _: (u32, u32), _: Drawn) -> Course {
+        Course { phase: DECIDES, via: NONE }
+    }
+
+    fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
+        let minimal = Course::straight(self.valiant.minimal.phase);
+        let &Deciding { fabric, router, ends, drawn, .. } = packet;
+        let mut best: Option<(u64, u64, Course)> = None;
+        for place in 0..self.candidates {
+            let Some(detour) = self.valiant.detour(ends, drawn, place) else { return minimal };
+            let Some([straight, by_detour]) = self.compared(packet, [minimal, detour], queues)
+            else {
+                return minimal;
+            };
+            let weights = match self.weights {
+                Weights::Double => [1, 2],
+                Weights::Hops => [minimal, detour]
+                    .map(|way| self.valiant.length(fabric, router, way, ends.1)),
+            };
+            let [straight, by_detour] =
+                [u64::from(straight) * weights[0], u64::from(by_detour) * weights[1]];
+            if best.is_none_or(|(_, least, _)| by_detour < least) {
+                best = Some((straight, by_detour, detour));
+            }
+        }
+        match best {
+            Some((straight, by_detour, detour))
+                if straight > by_detour + u64::from(self.threshold) =>
+            {
+                detour
+            }
+            _ => minimal,
+        }
+    }
+}

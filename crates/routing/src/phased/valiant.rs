@@ -1,0 +1,189 @@
+//! Valiant's randomised routing (\[valiant\]), by way of a router or of a group.
+//!
+//! On a fabric of groups each packet goes minimally to a group that is drawn, and on from the
+//! router where it comes to it (\[dragonfly\], section 4.1, VAL), or to a router that is drawn. On
+//! other fabrics it goes to a router, along ways with the fewest hops. What is drawn is neither the
+//! source's nor the destination's, and each other one is as likely. A packet that comes to its
+//! destination's router on its way is delivered there.
+
+use std::sync::Arc;
+
+use super::super::relation::{Hop, NoRelation, Phase, Phases};
+use super::leg::Leg;
+use super::steps::Steps;
+use super::ways::Ways;
+use super::{At, Bind, Course, Drawn, PhasedKind, PhasedParameters, PhasedRule};
+use flitlab_base::document::Reader;
+use flitlab_base::registry::Row;
+use flitlab_fabric::{Channel, Fabric, NONE};
+
+/// `valiant`.
+pub(super) const VALIANT: Row<PhasedKind> = Row::new(
+    "valiant",
+    "each packet goes by way of a group that is drawn, or of a router, minimally to it and from it.",
+    PhasedKind {
+        read: |reader| {
+            let via = ViaKind::read(reader)?;
+            let bind: Bind = Arc::new(move |fabric, parameters| {
+                Ok(Arc::new(Valiant::new(fabric, via, 0, parameters)?))
+            });
+            Some(bind)
+        },
+    },
+)
+.known_as(&["val", "vlb"]);
+
+/// What packets go by way of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ViaKind {
+    /// A group on a fabric of groups, else a router.
+    Auto,
+    Group,
+    Router,
+}
+
+impl ViaKind {
+    /// Reads `via`.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let auto = "a group on a fabric of groups, such as a Dragonfly; a switch on others.";
+        let choices = [
+            ("auto", Self::Auto, auto),
+            ("group", Self::Group, "a group: the second half of the way begins where it is reached."),
+            ("router", Self::Router, "a switch."),
+        ];
+        reader.one_of("via", "kind of detour", "What packets go by way of.", choices)
+    }
+}
+
+/// Ways by way of a router or a group, and the minimal way for packets that have no such way.
+#[derive(Debug)]
+pub struct Valiant {
+    pub(super) ways: Ways,
+    /// Ways with the fewest hops, since a detour over two cables between groups can be shorter than
+    /// the minimal way.
+    fewest: Ways,
+    pub(super) steps: Steps,
+    /// To the destination without a detour, to the via, and from there to the destination.
+    pub(super) minimal: Leg,
+    pub(super) first: Leg,
+    pub(super) second: Leg,
+    /// The targets by way of which packets may go, ascending.
+    vias: Vec<u32>,
+}
+
+impl Valiant {
+    /// The legs, whose phases begin behind `reserved` others.
+    pub(super) fn new(
+        fabric: &Fabric,
+        via: ViaKind,
+        reserved: u8,
+        parameters: &PhasedParameters,
+    ) -> Result<Self, NoRelation> {
+        let has_groups = !fabric.groups().is_empty();
+        let ways = if has_groups { Ways::by_groups(fabric)? } else { Ways::shortest(fabric)? };
+        let minimal = Leg::to_router(&ways, (reserved, 0, 0));
+        let (phase, ..) = minimal.end();
+        let by_group = match via {
+            ViaKind::Auto => has_groups,
+            ViaKind::Group if !has_groups => return Err(NoRelation::NoGroups),
+            ViaKind::Group => true,
+            ViaKind::Router => false,
+        };
+        let (first, second) = if by_group {
+            let first = Leg::to_group(&ways, (phase, 0, 0));
+            (first, Leg::from_group(&ways, first.end()))
+        } else {
+            let first = Leg::to_router(&ways, (phase, 0, 0));
+            (first, Leg::to_router(&ways, first.end()))
+        };
+        let (_, local, global) = second.end();
+        let steps = Steps::new(local.max(global), parameters)?;
+        let vias = if by_group {
+            let most = ways.groups().iter().max().expect("there are routers");
+            (fabric.routers()..=fabric.routers() + most).collect()
+        } else {
+            fabric.ends()
+        };
+        let fewest = Ways::shortest(fabric)?;
+        Ok(Self { ways, fewest, steps, minimal, first, second, vias })
+    }
+
+    /// The phases, behind those that `reserved` gives.
+    pub(super) fn phases_behind(&self, reserved: Vec<Phase>, starts: Vec<u8>) -> Phases {
+        let mut phases = reserved;
+        let then = self.second.phase;
+        phases.resize(self.first.phase.into(), Phase::Destination);
+        phases.resize(then.into(), Phase::Via { then });
+        phases.resize(self.second.end().0.into(), Phase::Destination);
+        let by_group = self.vias.iter().all(|&via| via >= self.ways.routers());
+        let groups = if by_group { self.ways.groups().to_vec() } else { Vec::new() };
+        Phases { phases, starts, groups }
+    }
+
+    /// The course by way of the target that a packet draws; `None` if there is none but those of
+    /// its ends.
+    pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
+        let own = |router: u32| {
+            let is_it = |via: &u32| match via.checked_sub(self.ways.routers()) {
+                Some(_) => self.ways.group_of(*via) == self.ways.group_of(router),
+                None => *via == router,
+            };
+            self.vias.iter().position(is_it)
+        };
+        let (one, two) = (own(ends.0), own(ends.1));
+        let mut taken: Vec<usize> = [one, two].into_iter().flatten().collect();
+        taken.sort_unstable();
+        taken.dedup();
+        let left = self.vias.len() - taken.len();
+        if left == 0 {
+            return None;
+        }
+        let mut number = drawn.below(place, left as u32) as usize;
+        for place in taken {
+            number += usize::from(number >= place);
+        }
+        Some(Course { phase: self.first.phase, via: self.vias[number] })
+    }
+
+    /// The hops of a packet's way from a router to its destination, where it takes the first of
+    /// several ways to a group.
+    pub(super) fn length(&self, fabric: &Fabric, from: u32, course: Course, to: u32) -> u64 {
+        let (mut at, mut hops) = (from, 0);
+        if course.via != NONE {
+            while self.ways.left(at, course.via) != Some(0) {
+                let channel = self.ways.channel(fabric, at, course.via);
+                at = fabric.target(channel).expect("it leads on");
+                hops += 1;
+            }
+        }
+        hops + u64::from(self.ways.left(at, to).expect("all pairs are connected"))
+    }
+}
+
+impl PhasedRule for Valiant {
+    fn phases(&self) -> Phases {
+        self.phases_behind(Vec::new(), vec![self.minimal.phase, self.first.phase])
+    }
+
+    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
+        let legs = [&self.minimal, &self.first, &self.second];
+        let leg = legs.into_iter().rfind(|leg| leg.phase <= at.phase).expect("a leg's phase");
+        leg.hops((fabric, &self.ways, self.steps), at, hops);
+    }
+
+    fn longest(&self) -> u32 {
+        self.first.longest(&self.ways) + self.second.longest(&self.ways)
+    }
+
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
+        self.fewest.channel(fabric, router, destination)
+    }
+
+    fn steps(&self) -> String {
+        self.steps.describe()
+    }
+
+    fn start(&self, ends: (u32, u32), drawn: Drawn) -> Course {
+        self.detour(ends, drawn, 0).unwrap_or(Course::straight(self.minimal.phase))
+    }
+}

@@ -16,7 +16,7 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, Network, Purpose, RoutingSpec, TopologySpec, schema::Draft, workload::Checked,
+    Document, Network, Purpose, RoutingSpec, RuleSpec, TopologySpec, schema::Draft, workload::Checked,
 };
 use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
@@ -237,6 +237,14 @@ impl Checks<'_> {
                 "new tables need an algorithm that makes them, and this table is read from files";
             let help = "choose a routing that flitlab makes, such as [routing.angara] or [routing.agnostic]";
             self.report(&["interruption"], message, "", Some(help.into()));
+            return;
+        }
+        if let Some(RoutingSpec::Relation(spec)) = &draft.routing
+            && let RuleSpec::Phased(..) = spec.rule
+        {
+            let message = "packets of a rule with phases can't avoid what fails while they are under way";
+            let help = "choose another rule, such as minimal-up-down, or leave out [interruption]";
+            self.refuse(&["interruption", "routing.relation.rule"], message, help);
             return;
         }
         let Some(network) = network.filter(|_| self.sound(&["interruption"])) else { return };

@@ -97,12 +97,12 @@ impl Scenario {
             RoutingSpec::Relation(spec) if spec.unproved => Some(format!(
                 "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
                  routing.relation.rule=up-down",
-                spec.rule.name
+                spec.rule.name()
             )),
             RoutingSpec::Relation(spec) if wormhole => Some(format!(
                 "worms can stand behind others that wait, and hold escapes meanwhile, so those of {} don't keep them from \
                  deadlock; have buffers take one packet at a time: --set {ALLOCATION}=atomic",
-                spec.rule.name
+                spec.rule.name()
             )),
             RoutingSpec::Relation(_) => None,
             _ if !self.can_keep_bubbles() && self.dateline().is_some() => Some(format!(

@@ -100,7 +100,7 @@ pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::InterruptionSpec;
 pub use network::Network;
 pub use reference::reference;
-pub use relation::{PathsSpec, RelationSpec};
+pub use relation::{PathsSpec, RelationSpec, RuleSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{

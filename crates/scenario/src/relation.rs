@@ -6,6 +6,7 @@ use super::RoutingError;
 use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
+use flitlab_routing::phased::{PhasedParameters, PhasedRule, PhasedSpec};
 use flitlab_routing::relation::{
     Hop, NoRelation, PathChoice, PathSet, Relation, RelationParameters, RelationRule,
 };
@@ -14,8 +15,9 @@ use flitlab_routing::{PathRoutes, RelationRoutes, Routes, prove_relation};
 /// Packets that choose among the hops of a relation, made for the fabric whatever its shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelationSpec {
-    pub rule: Row<RelationRule>,
-    pub parameters: RelationParameters,
+    pub rule: RuleSpec,
+    /// Virtual channels that the rule may use.
+    pub vcs: u8,
     /// Whether of equally good hops each packet prefers one by chance.
     pub random_ties: bool,
     /// Of how many of the largest packets a packet that is injected leaves room.
@@ -24,6 +26,46 @@ pub struct RelationSpec {
     pub selection: Option<PathsSpec>,
     /// Whether the relation is used even if its proof refuses it.
     pub unproved: bool,
+}
+
+/// The rule that makes a relation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RuleSpec {
+    /// Hops depend on the place of a packet's head.
+    ByPlace(Row<RelationRule>, RelationParameters),
+    /// Packets pass through phases. With the flits of a packet with the maximum payload.
+    Phased(PhasedSpec, u32),
+}
+
+impl RuleSpec {
+    /// The rule's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::ByPlace(rule, _) => rule.name,
+            Self::Phased(rule, _) => rule.name,
+        }
+    }
+
+    /// Whether it has rings that packets enter only if they leave room for another packet.
+    pub fn keeps_bubble(&self) -> bool {
+        matches!(self, Self::ByPlace(rule, _) if rule.keeps_bubble)
+    }
+
+    /// Makes the relation of a fabric, and the rule if packets pass through phases.
+    fn relation(
+        &self,
+        fabric: &Fabric,
+        (vcs, unproved): (u8, bool),
+    ) -> Result<(Option<Arc<dyn PhasedRule>>, Relation), NoRelation> {
+        match self {
+            Self::ByPlace(rule, parameters) => Ok((None, rule.relation(fabric, parameters)?)),
+            &Self::Phased(ref rule, largest_packet) => {
+                let parameters = PhasedParameters { vcs, largest_packet, clamps: unproved };
+                let (rule, relation) = rule.relation(fabric, &parameters)?;
+                Ok((Some(rule), relation))
+            }
+        }
+    }
 }
 
 /// Whole paths, selected from all that a relation allows.
@@ -79,11 +121,11 @@ impl PathsSpec {
 
 impl RelationSpec {
     pub(super) fn routes(&self, fabric: &Fabric, seed: u64) -> Result<Routes, RoutingError> {
-        let relation =
-            self.rule.relation(fabric, &self.parameters).map_err(|error| match error {
-                NoRelation::Memory(shortage) => RoutingError::Memory(shortage),
-                error => RoutingError::NoRelation(error),
-            })?;
+        let made = self.rule.relation(fabric, (self.vcs, self.unproved));
+        let (rule, relation) = made.map_err(|error| match error {
+            NoRelation::Memory(shortage) => RoutingError::Memory(shortage),
+            error => RoutingError::NoRelation(error),
+        })?;
         let proof = prove_relation(fabric, &relation);
         // Packets that find no way on can't be simulated.
         let flaw = proof.flaws.iter().find(|flaw| !self.unproved || !flaw.is_cycle());
@@ -99,13 +141,14 @@ impl RelationSpec {
         }
         let relation = Arc::new(relation);
         let &Self { random_ties, injection_bubble, .. } = self;
-        Ok(Routes::Relation(RelationRoutes { relation, random_ties, injection_bubble, seed }))
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
+        Ok(Routes::Relation(routes))
     }
 
     pub(super) fn is_random(&self) -> bool {
         match &self.selection {
             Some(spec) => spec.is_random(),
-            None => self.random_ties,
+            None => self.random_ties || matches!(self.rule, RuleSpec::Phased(..)),
         }
     }
 }

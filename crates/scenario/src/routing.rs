@@ -204,7 +204,7 @@ impl RoutingSpec {
         match self {
             Self::Agnostic { parameters, .. } => Some(parameters.vcs),
             Self::OpenSm(read) => Some(read.vcs),
-            Self::Relation(spec) => Some(spec.parameters.vcs),
+            Self::Relation(spec) => Some(spec.vcs),
             _ => None,
         }
     }

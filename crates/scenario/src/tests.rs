@@ -173,7 +173,7 @@ fn auto_is_a_rule_by_the_number_of_virtual_channels() {
         let RoutingSpec::Relation(spec) = read(&text).network.routing.clone() else {
             panic!("by a relation");
         };
-        (spec.rule.name, spec.injection_bubble)
+        (spec.rule.name(), spec.injection_bubble)
     };
     assert_eq!(rule("lanes = 1\n"), ("bubble-colouring", 3));
     assert_eq!(rule("lanes = 2\n"), ("two-orders", 2));

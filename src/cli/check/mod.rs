@@ -399,7 +399,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
         return format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
     }
     if let RoutingSpec::Relation(spec) = &scenario.network.routing {
-        return format!("{all}, of which the relation uses {}", spec.parameters.vcs);
+        return format!("{all}, of which the relation uses {}", spec.vcs);
     }
     let names: &[&str] = match &scenario.network.routing {
         RoutingSpec::Adaptive(_) if scenario.network.routing.has_dateline() => {

@@ -16,8 +16,8 @@ impl Checks<'_> {
                 // Elsewhere all buffers hold two.
                 let holds_one = parameters.most_bubble() == 0 && parameters.sharing.is_some();
                 let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
-                if spec.rule.keeps_bubble && spec.selection.is_none() && (holds_one || atomic) {
-                    return self.ring(spec.rule.name, parameters);
+                if spec.rule.keeps_bubble() && spec.selection.is_none() && (holds_one || atomic) {
+                    return self.ring(spec.rule.name(), parameters);
                 }
                 spec.injection_bubble
             }

@@ -125,6 +125,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
              any fabric"
                 .into()
         }
+        RoutingError::NoRelation(NoRelation::NoGroups) => {
+            "take minimal-by-hop, valiant or ugal (without `via`), which are for any fabric".into()
+        }
         RoutingError::NoRelation(NoRelation::NoPath(..)) => {
             "what has failed leaves the rule no path: choose another one, such as up-down, which connects all pairs of any \
              connected fabric"

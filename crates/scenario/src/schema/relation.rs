@@ -1,16 +1,29 @@
 //! `[routing.relation]`: any fabric, by all the hops that a rule allows.
 
 use super::adaptive::INJECTION_BUBBLE;
-use crate::{PathsSpec, RelationSpec, RoutingSpec};
-use flitlab_base::document::{Choice, Flag, Reader, Variant, Whole, plain, plain_row, with_keys};
+use crate::{PathsSpec, RelationSpec, RoutingSpec, RuleSpec};
+use flitlab_base::document::{
+    Choice, Flag, Reader, Variant, Whole, plain, plain_row, row_with_keys, with_keys,
+};
 use flitlab_base::narrow::narrow;
-use flitlab_base::registry::Registry;
+use flitlab_base::registry::{Registry, Row};
 use flitlab_routing::{
     MAX_PATHS,
+    adaptive::AdaptiveKind,
     agnostic::Algorithm,
     path_selection::PathSelection,
+    phased::{PhasedKind, PhasedSpec},
     relation::{PathChoice, RelationParameters, RelationRule, TreeOrder},
 };
+
+/// The rule that a scenario names.
+#[derive(Clone)]
+enum Named {
+    ByPlace(Row<RelationRule>),
+    Phased(PhasedSpec),
+    /// The one that suits the virtual channels.
+    Auto,
+}
 
 /// `router` are the parameters of the routers.
 pub(super) fn variant<'v, 'd>(
@@ -18,17 +31,30 @@ pub(super) fn variant<'v, 'd>(
     registry: &'v Registry,
 ) -> Variant<'v, 'd, RoutingSpec> {
     let (vcs, most) = (router.virtual_channels, router.most_bubble());
+    let largest_packet = router.maximum_packet();
     // Names that tables have too are theirs.
-    let taken = |name| registry.rows::<Algorithm>().any(|table| table.name == name);
-    let own = registry.rows::<RelationRule>().filter(move |rule| !taken(rule.name));
+    let taken = |name: &str| {
+        registry.rows::<Algorithm>().any(|table| table.name == name)
+            || registry.rows::<AdaptiveKind>().any(|rule| rule.name == name)
+    };
+    let by_place = registry.rows::<RelationRule>().map(|rule| (rule.name, rule.known_as));
+    let phased = registry.rows::<PhasedKind>().map(|rule| (rule.name, rule.known_as));
+    let own = by_place.chain(phased).flat_map(|(name, known_as)| {
+        std::iter::once(name).chain(known_as.iter().copied()).map(move |other| (other, name))
+    });
+    let own = own.filter(move |(other, _)| !taken(other));
     let doc = "Any fabric: at each router a packet chooses among all the hops that a rule allows from where it is, each \
                an output port and a virtual channel.";
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
-        let mut rules: Vec<_> = registry.rows().map(|it| plain_row(it, Some(*it.row))).collect();
+        let by_place = registry.rows().map(|it| plain_row(it, Named::ByPlace(*it.row)));
+        let phased = registry.rows::<PhasedKind>().map(|it| {
+            row_with_keys(it, |reader| PhasedSpec::read(it.row, reader).map(Named::Phased))
+        });
+        let mut rules: Vec<_> = by_place.chain(phased).collect();
         let choice = Choice::usual("rule", "rule", RelationRule::UP_DOWN.name, doc);
         let doc = "bubble-colouring with one virtual channel, two-orders with more (results/nue).";
-        rules.push(plain("auto", None, doc));
+        rules.push(plain("auto", Named::Auto, doc));
         let rule = reader.choice(&choice, rules);
         let vcs = narrow(reader.value_from(
             "lanes",
@@ -42,7 +68,8 @@ pub(super) fn variant<'v, 'd>(
             1 if most > 0 => RelationRule::BUBBLE_COLOURING,
             _ => RelationRule::TWO_ORDERS,
         };
-        let rule = rule.map(|named| named.unwrap_or(usual));
+        let rule = rule.map(|named| if let Named::Auto = named { Named::ByPlace(usual) } else { named });
+        let is_phased = matches!(rule, Some(Named::Phased(_)));
         let doc = "How the spanning tree is searched, of rules that have one.";
         let trees = TreeOrder::ALL.map(|(order, name, doc)| (name, order, doc));
         let tree = reader.one_of("tree", "tree", doc, trees);
@@ -62,7 +89,10 @@ pub(super) fn variant<'v, 'd>(
         let first = "the lowest port, there the lowest virtual channel: idle outputs are always taken in the same order.";
         let ties = [("random", true, "one at random."), ("first", false, first)];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
-        let usual = rule.map_or(0, |rule| rule.injection_bubble);
+        let usual = match rule {
+            Some(Named::ByPlace(rule)) => rule.injection_bubble,
+            _ => 0,
+        };
         let injection_bubble = narrow(reader.value_from(
             "injection_bubble",
             &Whole { range: 0..=255 },
@@ -76,19 +106,30 @@ pub(super) fn variant<'v, 'd>(
                 reader.forbid(key, hops, &format!("leave out `{key}`, or `selection`"));
             }
         }
+        if is_phased {
+            let why = "rules with phases follow no tree, and routers choose their hops";
+            for key in ["tree", "root", "selection"] {
+                reader.forbid(key, why, &format!("leave out `{key}`, or choose another rule"));
+            }
+        }
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
         let parameters = RelationParameters { vcs, tree: tree?, root: root.map(narrow) };
+        let rule = match rule? {
+            Named::ByPlace(rule) => RuleSpec::ByPlace(rule, parameters),
+            Named::Phased(rule) => RuleSpec::Phased(rule, largest_packet),
+            Named::Auto => unreachable!("it stands for one by place"),
+        };
         Some(RoutingSpec::Relation(RelationSpec {
-            rule: rule?,
-            parameters,
+            rule,
+            vcs,
             random_ties: ties?,
             injection_bubble,
             selection: selection?,
             unproved,
         }))
     })
-    .known_as(own.map(|rule| (rule.name, in_relation(rule.name))))
+    .known_as(own.map(|(other, name)| (other, in_relation(name))))
 }
 
 /// Paths that are drawn.

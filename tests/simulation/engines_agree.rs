@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flitlab::{
     engine::{DeliveredPacket, FlitSharing, Log, Parameters},
     routing::{
-        Routes, VcAssignment,
+        RelationRoutes, Routes, VcAssignment,
         relation::{RelationParameters, RelationRule},
     },
     topology::builders::RandomRegular,
@@ -13,7 +13,9 @@ use flitlab::{
     units::Picoseconds,
 };
 use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_reference::differential::phased_scenario;
 use flitlab_reference::message::data;
+use flitlab_reference::random_flit_scenario::flit_scenario_phased;
 use flitlab_reference::random_relation::by_relation;
 use flitlab_reference::random_scenario::Scenario;
 
@@ -269,6 +271,29 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
         *seen.entry(kind).or_insert(0) += 1;
     }
     assert!(seen.len() == 3 && seen.values().all(|&count| count > 7), "{seen:?}");
+}
+
+#[test]
+fn the_engines_agree_on_rules_with_phases() {
+    agree_on_phases(0..60, phased_scenario);
+    agree_on_phases(0..60, flit_scenario_phased);
+}
+
+/// Counts the scenarios with each rule, and those in which some packet goes by way of something.
+fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
+    let mut seen = BTreeMap::new();
+    for seed in seeds {
+        let scenario = scenario(seed);
+        flitlab_reference::differential::agree(seed, &scenario);
+        let Routes::Relation(RelationRoutes { relation, rule: Some(_), .. }) = &scenario.routes
+        else {
+            unreachable!("drawn so")
+        };
+        let phases = relation.phases().expect("it has them");
+        let kind = (phases.decides(), phases.has_vias(), phases.group_count() > 0);
+        *seen.entry(kind).or_insert(0) += 1;
+    }
+    assert!(seen.len() == 5 && seen.values().all(|&count| count > 1), "{seen:?}");
 }
 
 /// Full networks whose packets choose by rings, some of which have escaped so often that they stay

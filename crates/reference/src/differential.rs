@@ -44,6 +44,14 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
 }
 
+/// Packets pass through phases; of six one has links that err.
+pub fn phased_scenario(seed: u64) -> Scenario {
+    let scenario = Scenario::phased(seed).with_cables_at_times(seed).with_errors_at_times(seed);
+    let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
+    let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
+    scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
+}
+
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
 /// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
@@ -169,6 +177,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         Routes::Table(_) => "route table",
         Routes::Adaptive(_) => "adaptive",
         Routes::Forwarding(_) => "forwarding table",
+        Routes::Relation(made) if made.rule.is_some() => "relation with phases",
         Routes::Relation(_) => "relation",
         Routes::Paths(_) => "paths",
     };

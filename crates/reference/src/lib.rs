@@ -33,6 +33,7 @@ pub mod random_classes;
 pub mod random_errors;
 pub mod random_failure;
 pub mod random_flit_scenario;
+pub mod random_phased;
 pub mod random_relation;
 pub mod random_scenario;
 pub mod threads;

@@ -54,6 +54,14 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
     scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }
 
+/// The scenario of this seed with a rule whose packets pass through phases.
+pub fn flit_scenario_phased(seed: u64) -> Scenario {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut scenario = Scenario::drawn_phased(&mut random, seed, WORK).with_cables_at_times(seed);
+    share(&mut random, &mut scenario);
+    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
+}
+
 /// Draws what routers with shared links have besides, and what is different in them.
 pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     let Scenario { fabric, routes, parameters, messages } = scenario;

@@ -4,7 +4,7 @@
 //! rules of direction order are drawn from another stream of it ([`Scenario::ruled`]). A fuzzer
 //! draws from its own bytes instead ([`Scenario::drawn`]).
 
-use super::random_relation;
+use super::{random_phased, random_relation};
 use flitlab_base::registry::Component;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_engine::{Arbitration, InjectionChoice, Parameters, Switching};
@@ -80,6 +80,11 @@ impl Scenario {
     /// A scenario of this seed on a fabric of any shape, with a relation or with paths.
     pub fn choosing(seed: u64) -> Self {
         Self::drawn_choosing(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
+    }
+
+    /// A scenario of this seed with a rule whose packets pass through phases.
+    pub fn phased(seed: u64) -> Self {
+        Self::drawn_phased(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
     }
 
     /// The same with a few switches of up to a hundred ports.
@@ -232,6 +237,20 @@ impl Scenario {
             switched_fabric(random, Sizes { routers: 2..=12, terminals: 0..=3 }).0
         };
         let mut routes = random_relation::choosing(random, &fabric, seed);
+        let mut parameters = parameters(random, false);
+        parameters.bubble = false;
+        parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
+        random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
+        let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
+        Self { fabric, routes, parameters, messages }
+    }
+
+    /// As [`Self::phased`], from a generator, with about so much work; the choices' own generators
+    /// get the seed.
+    pub fn drawn_phased(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
+        let (fabric, mut routes) = random_phased::routes(random, seed, |random| {
+            switched_fabric(random, Sizes { routers: 2..=12, terminals: 0..=3 }).0
+        });
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);

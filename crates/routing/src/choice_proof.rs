@@ -106,11 +106,15 @@ pub(super) fn prove_choices(
     let begins = |leg: Leg| {
         let places = Places::new(fabric, packets.vcs, 1);
         let injected = ends.iter().map(|&source| (places.injected(source, 0), source)).collect();
-        places.at_any_channel(fabric, injected, match leg {
-            Leg::First { .. } => packets.deciding,
-            Leg::Last { .. } => packets.deciding | packets.turning,
-            Leg::Fixed { .. } => 0,
-        })
+        places.at_any_channel(
+            fabric,
+            injected,
+            match leg {
+                Leg::First { .. } => packets.deciding,
+                Leg::Last { .. } => packets.deciding | packets.turning,
+                Leg::Fixed { .. } => 0,
+            },
+        )
     };
     let new = || Walk::new(fabric, packets, None, &hops);
     let walk = errands

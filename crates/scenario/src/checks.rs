@@ -16,7 +16,8 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, Network, Purpose, RoutingSpec, RuleSpec, TopologySpec, schema::Draft, workload::Checked,
+    Document, Network, Purpose, RoutingSpec, RuleSpec, TopologySpec, schema::Draft,
+    workload::Checked,
 };
 use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
@@ -242,7 +243,8 @@ impl Checks<'_> {
         if let Some(RoutingSpec::Relation(spec)) = &draft.routing
             && let RuleSpec::Phased(..) = spec.rule
         {
-            let message = "packets of a rule with phases can't avoid what fails while they are under way";
+            let message =
+                "packets of a rule with phases can't avoid what fails while they are under way";
             let help = "choose another rule, such as minimal-up-down, or leave out [interruption]";
             self.refuse(&["interruption", "routing.relation.rule"], message, help);
             return;

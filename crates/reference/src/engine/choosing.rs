@@ -13,6 +13,7 @@ use flitlab_routing::{
 use super::{
     detours::Adaptive,
     packet::Packet,
+    phased::Phased,
     ways::{drawn, splitmix},
 };
 
@@ -64,7 +65,7 @@ pub fn choice(
 /// order in which it likes them with equal credits; empty at its destination. It chooses no port
 /// that has failed since, but escapes by it, and takes it where nothing else is left.
 pub fn hops(
-    routes: &RelationRoutes,
+    (routes, phased): (&RelationRoutes, Option<&Phased<'_>>),
     fabric: &Fabric,
     packet: &Packet,
     (router, came_in): (u32, usize),
@@ -75,11 +76,13 @@ pub fn hops(
         return Vec::new();
     }
     let relation = &routes.relation;
-    let state = match packet.came {
-        None => relation.injected(router),
-        Some(channel) => relation.arrived(channel, came_in as u8),
+    let mut hops = match (phased, packet.came) {
+        (Some(phased), _) => phased.hops(packet, router),
+        (None, None) => relation.hops(relation.injected(router), destination).to_vec(),
+        (None, Some(channel)) => {
+            relation.hops(relation.arrived(channel, came_in as u8), destination).to_vec()
+        }
     };
-    let mut hops = relation.hops(state, destination).to_vec();
     assert!(!hops.is_empty(), "no way leads on");
     if packet.fallbacks >= 16
         && let Some(&along) = hops.iter().find(|hop| hop.ring == Ring::Along)

@@ -26,6 +26,7 @@ pub mod choosing;
 pub mod classes;
 pub mod detours;
 pub mod packet;
+pub mod phased;
 pub mod terminal;
 mod ways;
 

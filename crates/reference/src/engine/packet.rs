@@ -10,6 +10,7 @@ use flitlab_routing::{ForwardingTable, Routes, VcAssignment};
 use super::{
     channel::OutputName,
     detours::{Adaptive, Course},
+    phased::Progress,
 };
 
 /// A packet, from its creation to its delivery, or a copy of it that a link sent again.
@@ -50,6 +51,8 @@ pub struct Packet {
     pub datelines: BTreeSet<u32>,
     /// The fabric's channel that it was given last.
     pub came: Option<u32>,
+    /// How far it is since it was injected, if packets pass through phases.
+    pub progress: Option<Progress>,
     /// How many fallback hops it has taken.
     pub fallbacks: u32,
     /// Network channels that it has been given.

@@ -109,8 +109,29 @@ impl Simulator<'_> {
         }
     }
 
+    /// Lets packets of a rule with phases decide how they go on.
+    fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
+        let Some(phased) = &self.terminals.phased else { return };
+        for input in self.routers[router].inputs.clone() {
+            for virtual_channel in 0..self.virtual_channels() {
+                let place = Place { channel: input, virtual_channel };
+                let Some(packet) = self.asking(place, now) else { continue };
+                let used = |port, vcs: &[u8]| {
+                    let output = self.routers[router].output_named(OutputName::Port(port));
+                    let output = output.expect("it is live");
+                    let own = vcs.iter().map(|&vc| self.credits(router, &(output, vc.into())));
+                    own.map(|credits| self.parameters.buffer - credits).sum()
+                };
+                let mut decided = self.packets[packet].clone();
+                phased.decide(&mut decided, router as u32, used);
+                self.packets[packet] = decided;
+            }
+        }
+    }
+
     /// Lets packets decide how they go on.
     fn decide(&mut self, router: usize, now: Picoseconds) {
+        self.decide_by_phase(router, now);
         let Some(adaptive) = &self.terminals.adaptive else { return };
         for input in self.routers[router].inputs.clone() {
             for virtual_channel in 0..self.virtual_channels() {
@@ -168,6 +189,7 @@ impl Simulator<'_> {
             return Request { escapes, ..Request::plain(packet, nearer) };
         }
         if let Routes::Relation(routes) = self.routes {
+            let routes = (routes, self.terminals.phased.as_ref());
             let hops = choosing::hops(routes, self.fabric, of, at, has_failed);
             let those = |is_one: fn(&Hop) -> bool| {
                 let hops = hops.iter().filter(|hop| is_one(hop));
@@ -444,6 +466,9 @@ impl Simulator<'_> {
         } else if let OutputName::Port(port) = output.name {
             channel.credits[out_vc] -= packet.flits;
             packet.go_on(self.fabric, at as u32, port, out_vc);
+            if let Some(phased) = &self.terminals.phased {
+                phased.take(packet, at as u32, port);
+            }
         } else {
             self.terminals.hold(packet);
         }

@@ -18,6 +18,7 @@ use super::{
     classes,
     detours::Adaptive,
     packet::{Packet, flits_of},
+    phased::Phased,
     ways,
 };
 
@@ -55,6 +56,7 @@ pub struct Terminals<'a> {
     random: Vec<ChaCha8Rng>,
     /// Of packets that choose their way.
     pub adaptive: Option<Adaptive<'a>>,
+    pub phased: Option<Phased<'a>>,
     /// Number of virtual channels of each set, where packets go by tables or paths.
     pub set_size: usize,
     /// Of sources that take paths in turn.
@@ -84,6 +86,7 @@ impl<'a> Terminals<'a> {
             begun: vec![0; all as usize],
             random: (0..all).map(|terminal| random(routes, terminal)).collect(),
             adaptive: Adaptive::new(fabric, routes),
+            phased: Phased::new(fabric, routes),
             set_size: classes::set_size(parameters, routes),
             turns: Turns::new(),
             atomics: Atomics::default(),
@@ -116,6 +119,7 @@ impl<'a> Terminals<'a> {
     pub fn change_routes(&mut self, left: &'a Fabric, routes: &'a Routes) {
         self.fabric = left;
         self.adaptive = Adaptive::new(left, routes);
+        self.phased = Phased::new(left, routes);
         self.turns.clear();
     }
 
@@ -181,6 +185,7 @@ impl<'a> Terminals<'a> {
             vcs: Vec::new(),
             datelines: BTreeSet::new(),
             came: None,
+            progress: None,
             fallbacks: 0,
             hops: 0,
         };
@@ -276,6 +281,9 @@ impl<'a> Terminals<'a> {
                 packet.ports = path.iter().map(|hop| hop.port).collect();
                 let vc = |hop: &Hop| packet.first_of_set + usize::from(hop.vc);
                 packet.vcs = path.iter().map(vc).collect();
+            }
+            Routes::Relation(_) => {
+                packet.progress = self.phased.as_ref().map(|phased| phased.start(packet));
             }
             _ => {}
         }

@@ -68,8 +68,28 @@ impl Simulator<'_> {
         (asks <= now).then_some(header.packet)
     }
 
+    /// Lets packets of a rule with phases decide how they go on.
+    fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
+        let Some(phased) = &self.terminals.phased else { return };
+        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
+        let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
+        for packet in asking {
+            let used = |port, vcs: &[u8]| {
+                let output = self.routers[router].output_named(OutputName::Port(port));
+                let output = &self.routers[router].outputs[output.expect("it is live")];
+                let credits = &self.channels[output.channel].credits;
+                let own = vcs.iter().map(|&vc| self.parameters.buffer - credits[usize::from(vc)]);
+                own.sum()
+            };
+            let mut decided = self.packets[packet].clone();
+            phased.decide(&mut decided, router as u32, used);
+            self.packets[packet] = decided;
+        }
+    }
+
     /// Lets packets decide how they go on that ask for the first time.
     pub fn decide(&mut self, router: usize, now: Picoseconds) {
+        self.decide_by_phase(router, now);
         let Some(adaptive) = &self.terminals.adaptive else { return };
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
         let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
@@ -151,6 +171,7 @@ impl Simulator<'_> {
         let packet = &self.packets[packet];
         let place = (router as u32, virtual_channel);
         let has_failed = |port| self.has_failed(router, port);
+        let routes = (routes, self.terminals.phased.as_ref());
         let hops = choosing::hops(routes, self.fabric, packet, place, has_failed);
         let hops = hops.into_iter().map(|hop| Related {
             output_vc: self.output_vc(router, (hop.port, hop.vc.into())),
@@ -353,6 +374,9 @@ impl Simulator<'_> {
     pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): OutputVc) {
         if let Some(port) = self.routers[router].outputs[output].name.port() {
             self.packets[packet].go_on(self.fabric, router as u32, port, number);
+            if let Some(phased) = &self.terminals.phased {
+                phased.take(&mut self.packets[packet], router as u32, port);
+            }
         }
     }
 }

@@ -19,7 +19,9 @@ use flitlab_fabric::{Channel, Fabric};
 pub(super) const BY_HOP: Row<PhasedKind> = Row::new(
     "minimal-by-hop",
     "all ways with the fewest hops, the first hop in virtual channel 0, the next in 1, and so on.",
-    PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::shortest(fabric)?, it))) },
+    PhasedKind {
+        read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::shortest(fabric)?, it))),
+    },
 );
 
 /// `dragonfly-minimal`.
@@ -45,10 +47,17 @@ fn bound(
 
 /// One leg to the destination.
 #[derive(Debug)]
-struct Minimal {
+pub struct Minimal {
     ways: Ways,
     leg: Leg,
     steps: Steps,
+}
+
+impl Minimal {
+    /// Whether ways have one cable between two groups at most, instead of the fewest hops.
+    pub fn is_by_groups(&self) -> bool {
+        self.ways.has_groups()
+    }
 }
 
 impl PhasedRule for Minimal {

@@ -33,7 +33,8 @@ use flitlab_base::mix::mixed;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric, NONE};
 
-pub use ugal::Ugal;
+pub use minimal::Minimal;
+pub use ugal::{CountedVcs, Ugal, Weights};
 pub use valiant::Valiant;
 
 /// Where a packet's hops are asked for: a router, the number of the
@@ -176,8 +177,9 @@ pub struct PhasedParameters {
 }
 
 /// Makes a rule for a fabric, or says why it has none there.
-pub type Bind =
-    Arc<dyn Fn(&Fabric, &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> + Send + Sync>;
+pub type Bind = Arc<
+    dyn Fn(&Fabric, &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> + Send + Sync,
+>;
 
 /// A rule as scenarios name it.
 #[derive(Clone, Copy)]

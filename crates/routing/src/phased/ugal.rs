@@ -30,10 +30,8 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
     let doc = "What the queues are multiplied with.";
     let double = "1 for the minimal way, 2 for the other, whatever their hops.";
-    let weights = [
-        ("double", Weights::Double, double),
-        ("hops", Weights::Hops, "the hops of each way."),
-    ];
+    let weights =
+        [("double", Weights::Double, double), ("hops", Weights::Hops, "the hops of each way.")];
     let weights = reader.one_of("weights", "weights", doc, weights);
     let doc = "Which virtual channels of a port count.";
     let if_shared = "those of the way where both ways leave by the same port, else all.";
@@ -55,27 +53,39 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     Some(bind)
 }
 
+/// What queues are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weights {
+pub enum Weights {
+    /// 1 for the minimal way, 2 for a detour.
     Double,
+    /// The hops of the way.
     Hops,
 }
 
+/// Which virtual channels of a port count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CountedVcs {
+pub enum CountedVcs {
+    /// All.
     All,
+    /// Those of the way's hops (UGAL-L_VC).
     OfWay,
+    /// Those of the way's hops where both ways leave by the same port, else all (UGAL-L_VCH).
     IfShared,
 }
 
 /// The choice between a minimal way and a detour.
 #[derive(Debug)]
 pub struct Ugal {
-    valiant: Valiant,
-    threshold: u32,
-    weights: Weights,
-    queues: CountedVcs,
-    candidates: u32,
+    /// The detours.
+    pub valiant: Valiant,
+    /// T, in flits.
+    pub threshold: u32,
+    /// What queues are multiplied with.
+    pub weights: Weights,
+    /// Which virtual channels of a port count.
+    pub queues: CountedVcs,
+    /// How many detours a packet draws.
+    pub candidates: u32,
 }
 
 /// The phase in which packets decide.
@@ -143,8 +153,9 @@ impl PhasedRule for Ugal {
             };
             let weights = match self.weights {
                 Weights::Double => [1, 2],
-                Weights::Hops => [minimal, detour]
-                    .map(|way| self.valiant.length(fabric, router, way, ends.1)),
+                Weights::Hops => {
+                    [minimal, detour].map(|way| self.valiant.length(fabric, router, way, ends.1))
+                }
             };
             let [straight, by_detour] =
                 [u64::from(straight) * weights[0], u64::from(by_detour) * weights[1]];

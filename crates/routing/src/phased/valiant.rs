@@ -48,7 +48,11 @@ impl ViaKind {
         let auto = "a group on a fabric of groups, such as a Dragonfly; a switch on others.";
         let choices = [
             ("auto", Self::Auto, auto),
-            ("group", Self::Group, "a group: the second half of the way begins where it is reached."),
+            (
+                "group",
+                Self::Group,
+                "a group: the second half of the way begins where it is reached.",
+            ),
             ("router", Self::Router, "a switch."),
         ];
         reader.one_of("via", "kind of detour", "What packets go by way of.", choices)
@@ -108,6 +112,16 @@ impl Valiant {
         Ok(Self { ways, fewest, steps, minimal, first, second, vias })
     }
 
+    /// Whether ways have one cable between two groups at most, instead of the fewest hops.
+    pub fn is_by_groups(&self) -> bool {
+        self.ways.has_groups()
+    }
+
+    /// Whether packets go by way of groups.
+    pub fn goes_via_groups(&self) -> bool {
+        self.vias.iter().all(|&via| via >= self.ways.routers())
+    }
+
     /// The phases, behind those that `reserved` gives.
     pub(super) fn phases_behind(&self, reserved: Vec<Phase>, starts: Vec<u8>) -> Phases {
         let mut phases = reserved;
@@ -115,8 +129,7 @@ impl Valiant {
         phases.resize(self.first.phase.into(), Phase::Destination);
         phases.resize(then.into(), Phase::Via { then });
         phases.resize(self.second.end().0.into(), Phase::Destination);
-        let by_group = self.vias.iter().all(|&via| via >= self.ways.routers());
-        let groups = if by_group { self.ways.groups().to_vec() } else { Vec::new() };
+        let groups = if self.goes_via_groups() { self.ways.groups().to_vec() } else { Vec::new() };
         Phases { phases, starts, groups }
     }
 

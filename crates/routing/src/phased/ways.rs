@@ -77,7 +77,8 @@ impl Ways {
             let own = ways.group_of(target);
             let mut left = vec![NO_WAY; routers];
             if target < ways.routers {
-                let inside = |at| fabric.neighbors(at).filter(|&to| ways.groups[to as usize] == own);
+                let inside =
+                    |at| fabric.neighbors(at).filter(|&to| ways.groups[to as usize] == own);
                 breadth_first(target, &mut hops, &mut order, inside);
                 for &router in &order {
                     left[router as usize] = fitted!(hops[router as usize], u8);
@@ -153,12 +154,13 @@ impl Ways {
                     continue;
                 }
                 let nexts = fabric.neighbors(router);
-                let local = nexts.filter(|&next| {
-                    self.onward((router, next), target) == Some(Onward::Local)
-                });
+                let local = nexts
+                    .filter(|&next| self.onward((router, next), target) == Some(Onward::Local));
                 let own = local.map(|next| before[next as usize] + 1).max().unwrap_or(0);
                 before[router as usize] = own;
-                self.before_from_any = self.before_from_any.max(own);
+                if of_group == 0 {
+                    self.before_from_any = self.before_from_any.max(own);
+                }
                 if is_end[router as usize] {
                     most[of_group] = most[of_group].max(own);
                 }

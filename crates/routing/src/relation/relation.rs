@@ -160,7 +160,8 @@ impl Relation {
     pub fn place(&self, state: u32) -> Option<VirtualChannel> {
         let vcs = u32::from(self.vcs);
         let channel = state / vcs;
-        (state < self.channels * vcs && self.phase_count == 0).then(|| VirtualChannel { channel, vc: narrow(state % vcs) })
+        (state < self.channels * vcs && self.phase_count == 0)
+            .then(|| VirtualChannel { channel, vc: narrow(state % vcs) })
     }
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.

@@ -1,0 +1,80 @@
+//! Random fabrics of groups, of rows and of any shape, with rules whose packets pass through phases.
+//! Most have fewer virtual channels than the rule needs, so that packets could wait for each other in
+//! a cycle.
+
+use std::sync::Arc;
+
+use flitlab_fabric::{
+    Fabric,
+    builders::{Dragonfly, DragonflyPlus, HyperX},
+};
+use flitlab_routing::{
+    RelationRoutes, Routes,
+    phased::{PhasedParameters, PhasedSpec},
+};
+use rand::{Rng, RngExt, seq::IndexedRandom};
+
+/// A fabric and the routes of a rule that it has; `other` makes a fabric of any shape.
+pub fn routes(
+    random: &mut dyn Rng,
+    seed: u64,
+    other: impl Fn(&mut dyn Rng) -> Fabric,
+) -> (Fabric, Routes) {
+    loop {
+        let Some(fabric) = fabric(random, &other) else { continue };
+        let (name, keys) = rule(random);
+        let parameters = PhasedParameters {
+            vcs: random.random_range(1..=7),
+            largest_packet: random.random_range(1..=40),
+            clamps: true,
+        };
+        let made = PhasedSpec::new(name, &keys).relation(&fabric, &parameters);
+        let Ok((rule, relation)) = made else { continue };
+        let (rule, relation) = (Some(rule), Arc::new(relation));
+        let random_ties = random.random_bool(0.5);
+        let injection_bubble = 0;
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
+        return (fabric, Routes::Relation(routes));
+    }
+}
+
+fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Option<Fabric> {
+    let mut any = |from: u32, to: u32| random.random_range(from..=to);
+    let cabling = match any(0, 4) {
+        0 | 1 => {
+            let (groups, routers, global, terminals) = (any(2, 6), any(1, 4), any(1, 3), any(1, 2));
+            Dragonfly { routers, terminals, global, groups }.cabling()
+        }
+        2 => {
+            let (groups, leaves, spines) = (any(2, 4), any(1, 3), any(1, 2));
+            let (global, terminals) = (any(1, 3), any(1, 2));
+            DragonflyPlus { groups, leaves, spines, global, terminals }.cabling()
+        }
+        3 => {
+            let sizes = vec![any(2, 4), any(1, 3).max(2)];
+            let (redundancy, terminals) = (any(1, 2), any(1, 2));
+            HyperX { sizes, redundancy, terminals }.cabling()
+        }
+        _ => return Some(other(random)),
+    };
+    cabling.ok()?.fabric().ok()
+}
+
+fn rule(random: &mut dyn Rng) -> (&'static str, String) {
+    let via = *["auto", "group", "router"].choose(random).expect("some");
+    match random.random_range(0..6) {
+        0 => ("minimal-by-hop", String::new()),
+        1 => ("dragonfly-minimal", String::new()),
+        2 => ("valiant", format!("via = \"{via}\"")),
+        _ => {
+            let weights = *["double", "hops"].choose(random).expect("some");
+            let queues = *["port", "vc", "vc-if-shared"].choose(random).expect("some");
+            let (threshold, candidates) = (random.random_range(0..=20), random.random_range(1..=3));
+            let keys = format!(
+                "via = \"{via}\"\nthreshold = {threshold}\nweights = \"{weights}\"\n\
+                 queues = \"{queues}\"\ncandidates = {candidates}"
+            );
+            ("ugal", keys)
+        }
+    }
+}

@@ -45,6 +45,7 @@ mod reference_link_errors;
 mod relation;
 mod remote_memory;
 mod responder_resources;
+mod routing_rules;
 mod several;
 mod stall_times;
 mod steady;

@@ -15,7 +15,7 @@ use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::engine::{InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
-use flitlab::routing::Freedom;
+use flitlab::routing::{Freedom, RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
 use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
@@ -397,6 +397,10 @@ fn virtual_channels(simulation: &Simulation) -> String {
     let all = scenario.parameters.virtual_channels;
     if let Some(proof) = scenario.network.forwarding_proof() {
         return format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
+    }
+    if let Ok(Routes::Relation(RelationRoutes { rule: Some(rule), .. })) = scenario.network.routes()
+    {
+        return format!("{all}, of which the relation uses {}", rule.steps());
     }
     if let RoutingSpec::Relation(spec) = &scenario.network.routing {
         return format!("{all}, of which the relation uses {}", spec.vcs);

@@ -349,6 +349,9 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"bubble-colouring\"",
         "routing.relation.rule = \"auto\"",
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
@@ -357,6 +360,8 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("routing", meshes).among(&["torus"]));
     let datelines = "routing.agnostic.algorithm = \"torus-2qos\"";
     all.push(Piece::new("routing", datelines).among(&["torus", "switched_torus"]));
+    let minimal = "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true";
+    all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree"]));
     let dumps = [

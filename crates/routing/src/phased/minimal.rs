@@ -3,7 +3,7 @@
 //! `minimal-by-hop` takes any way with the fewest hops on any fabric, in a virtual channel for each
 //! hop (\[gunther\]). `dragonfly-minimal` takes one cable between two groups at most, with a hop
 //! within the source's group before it and one within the destination's after it, where needed
-//! (\[dragonfly\], section 4.1, MIN).
+//! (\[dragonfly\], MIN).
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 //! Virtual channels that ascend from step to step, so that packets never wait in a circle
-//! (\[gunther\]; for phases of a way, \[dragonfly\], section 4).
+//! (\[gunther\]; for parts of a way \[dragonfly\]).
 
 use super::super::relation::{Hop, NoRelation};
 use super::PhasedParameters;

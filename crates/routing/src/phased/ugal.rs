@@ -1,5 +1,5 @@
 //! UGAL: at its source's router a packet chooses between the minimal way and a way as Valiant's,
-//! by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\], section 4.1).
+//! by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\]).
 //!
 //! A packet goes minimally if q_m <= 2 q_n + T, or with weights by hops if q_m H_m <= q_n H_n + T.
 //! Here q are the flits that have left by the first port of the way and whose credits have not come

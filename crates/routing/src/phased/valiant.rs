@@ -1,7 +1,7 @@
 //! Valiant's randomised routing (\[valiant\]), by way of a router or of a group.
 //!
 //! On a fabric of groups each packet goes minimally to a group that is drawn, and on from the
-//! router where it comes to it (\[dragonfly\], section 4.1, VAL), or to a router that is drawn. On
+//! router where it comes to it (\[dragonfly\], VAL), or to a router that is drawn. On
 //! other fabrics it goes to a router, along ways with the fewest hops. What is drawn is neither the
 //! source's nor the destination's, and each other one is as likely. A packet that comes to its
 //! destination's router on its way is delivered there.

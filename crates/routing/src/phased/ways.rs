@@ -1,8 +1,7 @@
 //! Ways to a target, hop by hop.
 //!
 //! On a fabric of groups, such as a Dragonfly, a minimal way has one cable between groups: to a
-//! router that has a cable to the target's group, over, and to the target (\[dragonfly\], section
-//! 4.1). Two such cables may take fewer hops in all, but load what is scarce twice. Elsewhere ways
+//! router that has a cable to the target's group, over, and to the target (\[dragonfly\]). Two such cables may take fewer hops in all, but load what is scarce twice. Elsewhere ways
 //! have the fewest hops.
 
 use super::super::relation::NoRelation;

@@ -28,12 +28,13 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     let via = ViaKind::read(reader);
     let doc = "T, in flits: so much longer may the queue of the minimal way be.";
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
-    let doc = "What the queues are multiplied with.";
+    let doc = "What queues are multiplied with: 1 and 2 (\"double\"), or the hops of each way (\"hops\").";
     let double = "1 for the minimal way, 2 for the other, whatever their hops.";
     let weights =
         [("double", Weights::Double, double), ("hops", Weights::Hops, "the hops of each way.")];
-    let weights = reader.one_of("weights", "weights", doc, weights);
-    let doc = "Which virtual channels of a port count.";
+    let weights = reader.one_of("weights", "kind of weights", doc, weights);
+    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), or \"vc-if-shared\" (those \
+               of the way if both ways leave by one port).";
     let if_shared = "those of the way where both ways leave by the same port, else all.";
     let queues = [
         ("port", CountedVcs::All, "all."),

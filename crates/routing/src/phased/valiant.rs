@@ -55,7 +55,8 @@ impl ViaKind {
             ),
             ("router", Self::Router, "a switch."),
         ];
-        reader.one_of("via", "kind of detour", "What packets go by way of.", choices)
+        let doc = "What packets go by way of: \"group\", \"router\" (a switch), or \"auto\", which is a group where there are some.";
+        reader.one_of("via", "kind of detour", doc, choices)
     }
 }
 

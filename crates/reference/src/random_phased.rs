@@ -74,7 +74,7 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
                 "via = \"{via}\"\nthreshold = {threshold}\nweights = \"{weights}\"\n\
                  queues = \"{queues}\"\ncandidates = {candidates}"
             );
-            ("ugal", keys)
+            (*["ugal", "par"].choose(random).expect("two"), keys)
         }
     }
 }

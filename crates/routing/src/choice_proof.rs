@@ -134,9 +134,20 @@ pub(super) fn prove_phases(
     (relation, phases): (&Relation, &Phases),
     all: bool,
 ) -> RelationProof {
+    // A packet that decides goes on by the hops of a phase that leads to its destination, or else
+    // begins a leg to a via.
     let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
-        let own = relation.hops(relation.in_phase(head.router, head.phase), errand.to);
-        hops.extend(own.iter().map(|&hop| Hop { escape: hop.escape || all, ..hop }));
+        let mut add = |phase| {
+            let own = relation.hops(relation.in_phase(head.router, phase), errand.to);
+            hops.extend(own.iter().map(|&hop| Hop { escape: hop.escape || all, ..hop }));
+        };
+        match &phases.phases[usize::from(head.phase)] {
+            Phase::Decides { among } => {
+                let straight = among.iter().filter(|&&phase| phases.leads_straight(phase));
+                straight.for_each(|&phase| add(phase));
+            }
+            _ => add(head.phase),
+        }
     };
     let (ends, vias) = (fabric.ends(), phases.vias(fabric));
     let places = Places::new(fabric, packets.vcs, narrow(phases.phases.len()));
@@ -148,16 +159,7 @@ pub(super) fn prove_phases(
     let mut fresh: Vec<Begin> = starts.collect();
     let mut all_walks = new();
     while !fresh.is_empty() {
-        // Phases that decide are left at once.
-        let mut begins: Vec<Begin> = Vec::new();
-        for (place, router) in fresh {
-            match &phases.phases[usize::from(places.phase(place))] {
-                Phase::Decides { among } => {
-                    begins.extend(among.iter().map(|&it| (places.with_phase(place, it), router)));
-                }
-                _ => begins.push((place, router)),
-            }
-        }
+        let mut begins = fresh;
         begins.retain(|begin| known.insert(*begin));
         begins.sort_unstable();
         let of = |to_via: bool| -> Vec<Begin> {
@@ -376,24 +378,23 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self.packets.escapes.get(vertex).is_some_and(|&is| is)
     }
 
-    /// Whether a packet on an errand has ended its leg at a place, since it is there or has to
-    /// decide. Notes where others begin.
+    /// Whether a packet on an errand has ended its leg at a place. Notes where legs begin that go on
+    /// from there.
     fn ends(&mut self, (place, router): Begin, errand: Errand) -> bool {
         let Some(phases) = self.phases else { return router == errand.to };
         let is_there = phases.is_reached(errand.to, router);
         match phases.phases[usize::from(self.places.phase(place))] {
-            Phase::Destination => is_there,
-            Phase::Via { then } => {
-                if is_there {
-                    self.ended.insert((self.places.with_phase(place, then), router));
-                }
-                is_there
+            Phase::Via { then } if is_there => {
+                self.ended.insert((self.places.with_phase(place, then), router));
             }
-            Phase::Decides { .. } => {
-                self.ended.insert((place, router));
-                true
+            Phase::Decides { ref among } if !is_there => {
+                let to_via = among.iter().filter(|&&phase| !phases.leads_straight(phase));
+                let begins = to_via.map(|&phase| (self.places.with_phase(place, phase), router));
+                self.ended.extend(begins);
             }
+            _ => {}
         }
+        is_there
     }
 
     /// The router of an errand's end, for a message.

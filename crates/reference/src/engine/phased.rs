@@ -37,6 +37,8 @@ pub struct Progress {
     within: u32,
     /// Whether the cable between groups of this leg is behind it.
     crossed: bool,
+    /// Whether its leg to a via began after a hop.
+    late: bool,
     pub undecided: bool,
 }
 
@@ -55,6 +57,7 @@ pub struct Phased<'a> {
     before: u32,
     before_group: u32,
     before_from_any: u32,
+    before_group_from_any: u32,
     after: u32,
 }
 
@@ -97,6 +100,7 @@ impl<'a> Phased<'a> {
             }
         }
         let (before, before_group, before_from_any, after) = (0, 0, 0, 0);
+        let before_group_from_any = 0;
         let mut own = Self {
             fabric,
             routes,
@@ -107,6 +111,7 @@ impl<'a> Phased<'a> {
             before,
             before_group,
             before_from_any,
+            before_group_from_any,
             after,
         };
         own.measure();
@@ -132,6 +137,7 @@ impl<'a> Phased<'a> {
         let before = most(&ends, &to_ends);
         let before_group = most(&ends, &self.all_groups());
         let before_from_any = most(&routers, &to_ends);
+        let before_group_from_any = most(&routers, &self.all_groups());
         let (mut after, mut within) = (0, 0);
         for &to in &to_ends {
             for &at in &routers {
@@ -148,6 +154,7 @@ impl<'a> Phased<'a> {
         }
         (self.before, self.before_group, self.before_from_any) =
             (before, before_group, before_from_any);
+        self.before_group_from_any = before_group_from_any;
         self.after = after.max(within.saturating_sub(before));
     }
 
@@ -215,7 +222,7 @@ impl<'a> Phased<'a> {
             Rule::Minimal | Rule::Ugal(_) => Leg::Straight,
         };
         let undecided = matches!(self.rule, Rule::Ugal(_));
-        Progress { leg, within: 0, crossed: false, undecided }
+        Progress { leg, within: 0, crossed: false, late: false, undecided }
     }
 
     fn ends(&self, packet: &Packet) -> (u32, u32) {
@@ -281,15 +288,32 @@ impl<'a> Phased<'a> {
             Some(false) => (straight, straight),
             Some(true) => ([self.before_group, 0], [self.before_from_any, self.after]),
         };
-        let steps = (first[0] + first[1] + second[0] + second[1]).max(if via_groups.is_some() {
-            2
-        } else {
-            1
-        });
-        let (to, [before, _], first_step, first_cable) = match progress.leg {
-            Leg::Straight => (destination, straight, 0, 0),
-            Leg::ToVia(via) => (via, first, 0, 0),
-            Leg::FromVia => (destination, second, first[0] + first[1], 1),
+        // The steps behind the cable follow those before it; all that may be taken before it comes
+        // first where packets may begin their detour late.
+        let (mut behind, mut behind_first) = (straight[0], first[0]);
+        let mut from_via = first[0] + first[1];
+        let mut behind_late = 0;
+        if self.decides_late() {
+            let late = match via_groups {
+                Some(true) => [self.before_group_from_any, 0],
+                _ => [self.before_from_any, self.after],
+            };
+            behind_late = 1 + late[0];
+            behind = behind.max(behind_late);
+            behind_first = behind_first.max(behind_late);
+            from_via = (behind_first + first[1]).max(behind_late + late[1]);
+        }
+        let steps = [
+            from_via + second[0] + second[1],
+            behind + straight[1],
+            if via_groups.is_some() { 2 } else { 1 },
+        ];
+        let steps = steps.into_iter().max().expect("three");
+        let (to, first_step, before, behind, first_cable) = match progress.leg {
+            Leg::Straight => (destination, 0, straight[0], behind, 0),
+            Leg::ToVia(via) if progress.late => (via, 1, behind_late - 1, behind_late, 0),
+            Leg::ToVia(via) => (via, 0, first[0], behind_first, 0),
+            Leg::FromVia => (destination, from_via, second[0], from_via + second[0], 1),
         };
         let vcs = u32::from(self.routes.relation.vcs());
         let width = (vcs / steps).max(1);
@@ -298,7 +322,9 @@ impl<'a> Phased<'a> {
             let step = if self.group[next as usize] != self.group[router as usize] {
                 first_cable
             } else if progress.crossed {
-                first_step + before + progress.within
+                behind + progress.within
+            } else if progress.within >= before {
+                behind + progress.within - before
             } else {
                 first_step + progress.within
             };
@@ -308,6 +334,13 @@ impl<'a> Phased<'a> {
         hops
     }
 
+    fn decides_late(&self) -> bool {
+        match self.rule {
+            Rule::Ugal(rule) => rule.valiant.decides_late(),
+            Rule::Minimal | Rule::Valiant(_) => false,
+        }
+    }
+
     /// Notes that a packet goes on from a router by a port.
     pub fn take(&self, packet: &mut Packet, router: u32, port: u16) {
         let channel = self.fabric.outputs(router).start + u32::from(port);
@@ -315,6 +348,9 @@ impl<'a> Phased<'a> {
         let mut progress = self.turned(packet.progress.expect("it has been injected"), router);
         if self.group[next as usize] == self.group[router as usize] {
             progress.within += 1;
+            let leaves = self.group[next as usize] != self.group[self.ends(packet).1 as usize];
+            let begins = progress.leg == Leg::Straight && progress.within == 1;
+            progress.undecided = self.decides_late() && begins && !progress.crossed && leaves;
         } else {
             (progress.crossed, progress.within) = (true, 0);
         }
@@ -326,7 +362,7 @@ impl<'a> Phased<'a> {
     pub fn decide(&self, packet: &mut Packet, router: u32, used: impl Fn(u16, &[u8]) -> u32) {
         let Some(progress) = packet.progress.filter(|it| it.undecided) else { return };
         let Rule::Ugal(rule) = self.rule else { unreachable!("others decide nothing") };
-        let (from, to) = self.ends(packet);
+        let (_, to) = self.ends(packet);
         if router == to {
             return;
         }
@@ -345,7 +381,13 @@ impl<'a> Phased<'a> {
         let mut chosen: Option<(u64, u64, Progress)> = None;
         for number in 0..rule.candidates {
             let Some(via) = self.detour(&rule.valiant, packet, number) else { break };
-            let by_detour = Progress { leg: Leg::ToVia(via), ..straight };
+            let (leg, late) = (Leg::ToVia(via), progress.within > 0);
+            let by_detour = Progress { leg, late, within: 0, ..straight };
+            if via == Target::Router(router) {
+                // It is there already.
+                chosen = None;
+                break;
+            }
             let of_way = match rule.queues {
                 CountedVcs::All => false,
                 CountedVcs::OfWay => true,
@@ -354,8 +396,8 @@ impl<'a> Phased<'a> {
             let hops = match rule.weights {
                 Weights::Double => [1, 2],
                 Weights::Hops => [
-                    self.left(from, Target::Router(to)).expect("it is connected"),
-                    self.length(from, via, to),
+                    self.left(router, Target::Router(to)).expect("it is connected"),
+                    self.length(router, via, to),
                 ],
             };
             let one = u64::from(least(straight, of_way).0) * u64::from(hops[0]);

@@ -21,29 +21,48 @@ pub(super) struct Leg {
     /// Most hops before the cable between groups, and after it.
     before: u8,
     after: u8,
+    /// The first of its steps after that cable.
+    behind: u8,
 }
 
 impl Leg {
     /// A leg to routers.
-    pub(super) fn to_router(ways: &Ways, (phase, local, global): (u8, u8, u8)) -> Self {
-        Self { phase, local, global, before: ways.before, after: ways.after }
+    pub(super) fn to_router(ways: &Ways, start: (u8, u8, u8)) -> Self {
+        Self::new(start, ways.before, ways.after)
+    }
+
+    fn new((phase, local, global): (u8, u8, u8), before: u8, after: u8) -> Self {
+        Self { phase, local, global, before, after, behind: local + before }
+    }
+
+    /// The same with later steps after the cable between groups.
+    pub(super) fn with_steps_behind(self, behind: u8) -> Self {
+        Self { behind, ..self }
     }
 
     /// A leg to groups.
-    pub(super) fn to_group(ways: &Ways, (phase, local, global): (u8, u8, u8)) -> Self {
-        Self { phase, local, global, before: ways.before_group, after: 0 }
+    pub(super) fn to_group(ways: &Ways, start: (u8, u8, u8)) -> Self {
+        Self::new(start, ways.before_group, 0)
     }
 
-    /// A leg to routers from wherever a leg to a group ends.
-    pub(super) fn from_group(ways: &Ways, (phase, local, global): (u8, u8, u8)) -> Self {
-        let before = ways.before_from_any;
-        Self { phase, local, global, before, after: ways.after }
+    /// A leg to routers from any router, such as one where a leg to a group ends.
+    pub(super) fn from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
+        Self::new(start, ways.before_from_any, ways.after)
+    }
+
+    /// A leg to groups from any router.
+    pub(super) fn to_group_from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
+        Self::new(start, ways.before_group_from_any, 0)
     }
 
     /// The first phase, local and global step behind it.
     pub(super) fn end(&self) -> (u8, u8, u8) {
-        let steps = self.before + self.after;
-        (self.phase + steps + 2, self.local + steps, self.global + 1)
+        (self.phase + self.before + self.after + 2, self.behind + self.after, self.global + 1)
+    }
+
+    /// The first step behind those before the cable between groups.
+    pub(super) fn cable(&self) -> u8 {
+        self.local + self.before
     }
 
     /// Most hops.
@@ -78,9 +97,13 @@ impl Leg {
             let port = (channel - outputs.start) as u16;
             match ways.onward((router, next), target) {
                 Some(Onward::Local) if inside || left > 0 => {
-                    let gap = u8::from(is_after || done == self.before);
-                    let phase = self.phase + done + 1 + gap;
-                    steps.add((port, self.local + done, phase), hops);
+                    let is_second = done >= self.before;
+                    let phase = self.phase + done + 1 + u8::from(is_second);
+                    let step = match is_second {
+                        true => self.behind + done - self.before,
+                        false => self.local + done,
+                    };
+                    steps.add((port, step, phase), hops);
                 }
                 Some(Onward::Global) => {
                     let phase = self.phase + self.before + 1;

@@ -189,8 +189,8 @@ pub struct PhasedKind {
 }
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub static PHASED_RULES: [Row<PhasedKind>; 4] =
-    [minimal::BY_HOP, minimal::DRAGONFLY, valiant::VALIANT, ugal::UGAL];
+pub static PHASED_RULES: [Row<PhasedKind>; 5] =
+    [minimal::BY_HOP, minimal::DRAGONFLY, valiant::VALIANT, ugal::UGAL, ugal::PAR];
 
 impl Component for PhasedKind {
     const NOUN: &'static str = "rule";

@@ -1,10 +1,13 @@
-//! UGAL: at its source's router a packet chooses between the minimal way and a way as Valiant's,
+//! UGAL and PAR: at its source's router a packet chooses between the minimal way and a way as Valiant's,
 //! by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\]).
 //!
 //! A packet goes minimally if q_m <= 2 q_n + T, or with weights by hops if q_m H_m <= q_n H_n + T.
 //! Here q are the flits that have left by the first port of the way and whose credits have not come
 //! back, H the hops of the way, and T a threshold. Of several ports the one with the least counts.
 //! This is the local form, UGAL-L: a router sees its own outputs alone.
+//!
+//! Under PAR (\[par\]) a packet that goes minimally decides again after a hop within its source's
+//! group, at the router from which it would leave the group, with the same detour in mind.
 
 use std::sync::Arc;
 
@@ -20,11 +23,19 @@ pub(super) const UGAL: Row<PhasedKind> = Row::new(
     "ugal",
     "each packet goes the minimal way or, if the queues at its source are shorter there, as by \
      valiant (UGAL-L).",
-    PhasedKind { read },
+    PhasedKind { read: |reader| read(reader, false) },
 )
 .known_as(&["ugal-l", "ugal_l", "ugall"]);
 
-fn read(reader: &mut Reader<'_>) -> Option<Bind> {
+/// `par`.
+pub(super) const PAR: Row<PhasedKind> = Row::new(
+    "par",
+    "as ugal, and packets that go minimally decide again after a hop within their group (progressive adaptive \
+     routing).",
+    PhasedKind { read: |reader| read(reader, true) },
+);
+
+fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let via = ViaKind::read(reader);
     let doc = "T, in flits: so much longer may the queue of the minimal way be.";
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
@@ -48,7 +59,8 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     let (via, weights, queues) = (via?, weights?, queues?);
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, |it| it as u32);
-        let valiant = Valiant::new(fabric, via, 1, parameters)?;
+        let reserved = if again { 2 } else { 1 };
+        let valiant = Valiant::new(fabric, via, (reserved, again), parameters)?;
         Ok(Arc::new(Ugal { valiant, threshold, weights, queues, candidates }))
     });
     Some(bind)
@@ -89,8 +101,9 @@ pub struct Ugal {
     pub candidates: u32,
 }
 
-/// The phase in which packets decide.
+/// The phases in which packets decide: at the source's router, and after a hop within its group.
 const DECIDES: u8 = 0;
+const DECIDES_AGAIN: u8 = 1;
 
 impl Ugal {
     /// The queue of a way, and the queue of the other one.
@@ -118,12 +131,21 @@ impl Ugal {
 
 impl PhasedRule for Ugal {
     fn phases(&self) -> Phases {
-        let among = vec![self.valiant.minimal.phase, self.valiant.first.phase];
-        self.valiant.phases_behind(vec![Phase::Decides { among }], vec![DECIDES])
+        let Valiant { minimal, first, late, .. } = &self.valiant;
+        let mut reserved = vec![Phase::Decides { among: vec![minimal.phase, first.phase] }];
+        reserved
+            .extend(late.map(|late| Phase::Decides { among: vec![minimal.phase + 1, late.phase] }));
+        self.valiant.phases_behind(reserved, vec![DECIDES])
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
         self.valiant.hops(fabric, at, hops);
+        let Valiant { minimal, ways, late, .. } = &self.valiant;
+        let leaves = late.is_some() && ways.group_of(at.router) != ways.group_of(at.target);
+        if leaves && at.phase == minimal.phase {
+            let again = hops.iter_mut().filter(|hop| hop.phase == minimal.phase + 1);
+            again.for_each(|hop| hop.phase = DECIDES_AGAIN);
+        }
     }
 
     fn longest(&self) -> u32 {
@@ -143,11 +165,18 @@ impl PhasedRule for Ugal {
     }
 
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
-        let minimal = Course::straight(self.valiant.minimal.phase);
-        let &Deciding { fabric, router, ends, drawn, .. } = packet;
+        let &Deciding { fabric, router, ends, drawn, course, .. } = packet;
+        let mut minimal = Course::straight(self.valiant.minimal.phase);
+        let mut first = self.valiant.first.phase;
+        if let Some(late) = self.valiant.late
+            && course.phase == DECIDES_AGAIN
+        {
+            (minimal.phase, first) = (minimal.phase + 1, late.phase);
+        }
         let mut best: Option<(u64, u64, Course)> = None;
         for place in 0..self.candidates {
             let Some(detour) = self.valiant.detour(ends, drawn, place) else { return minimal };
+            let detour = Course { phase: first, ..detour };
             let Some([straight, by_detour]) = self.compared(packet, [minimal, detour], queues)
             else {
                 return minimal;

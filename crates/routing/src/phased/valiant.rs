@@ -14,6 +14,7 @@ use super::steps::Steps;
 use super::ways::Ways;
 use super::{At, Bind, Course, Drawn, PhasedKind, PhasedParameters, PhasedRule};
 use flitlab_base::document::Reader;
+use flitlab_base::narrow::fitted;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
@@ -25,7 +26,7 @@ pub(super) const VALIANT: Row<PhasedKind> = Row::new(
         read: |reader| {
             let via = ViaKind::read(reader)?;
             let bind: Bind = Arc::new(move |fabric, parameters| {
-                Ok(Arc::new(Valiant::new(fabric, via, 0, parameters)?))
+                Ok(Arc::new(Valiant::new(fabric, via, (0, false), parameters)?))
             });
             Some(bind)
         },
@@ -72,21 +73,29 @@ pub struct Valiant {
     pub(super) minimal: Leg,
     pub(super) first: Leg,
     pub(super) second: Leg,
+    /// To the via after a hop within the source's group, if packets may decide on it there.
+    pub(super) late: Option<Leg>,
     /// The targets by way of which packets may go, ascending.
     vias: Vec<u32>,
+    /// By router: the place among them of itself, or of its group; [`NONE`] if it has none.
+    own_via: Vec<u32>,
 }
 
 impl Valiant {
-    /// The legs, whose phases begin behind `reserved` others.
+    /// The legs, whose phases begin behind `reserved` others. `again`: packets may begin their way
+    /// to the via after a hop within the source's group, which only groups have.
     pub(super) fn new(
         fabric: &Fabric,
         via: ViaKind,
-        reserved: u8,
+        (reserved, again): (u8, bool),
         parameters: &PhasedParameters,
     ) -> Result<Self, NoRelation> {
         let has_groups = !fabric.groups().is_empty();
+        if again && !has_groups {
+            return Err(NoRelation::NoGroups);
+        }
         let ways = if has_groups { Ways::by_groups(fabric)? } else { Ways::shortest(fabric)? };
-        let minimal = Leg::to_router(&ways, (reserved, 0, 0));
+        let mut minimal = Leg::to_router(&ways, (reserved, 0, 0));
         let (phase, ..) = minimal.end();
         let by_group = match via {
             ViaKind::Auto => has_groups,
@@ -94,23 +103,41 @@ impl Valiant {
             ViaKind::Group => true,
             ViaKind::Router => false,
         };
-        let (first, second) = if by_group {
-            let first = Leg::to_group(&ways, (phase, 0, 0));
-            (first, Leg::from_group(&ways, first.end()))
-        } else {
-            let first = Leg::to_router(&ways, (phase, 0, 0));
-            (first, Leg::to_router(&ways, first.end()))
+        let mut first = match by_group {
+            true => Leg::to_group(&ways, (phase, 0, 0)),
+            false => Leg::to_router(&ways, (phase, 0, 0)),
+        };
+        let mut start = first.end();
+        let late = again.then(|| {
+            let begin = (start.0, first.local + 1, first.global);
+            let late = match by_group {
+                true => Leg::to_group_from_any(&ways, begin),
+                false => Leg::from_any(&ways, begin),
+            };
+            minimal = minimal.with_steps_behind(late.cable().max(minimal.cable()));
+            first = first.with_steps_behind(late.cable().max(first.cable()));
+            let (phase, local, global) = late.end();
+            start = (phase, local.max(first.end().1), global);
+            late
+        });
+        let second = match by_group {
+            true => Leg::from_any(&ways, start),
+            false => Leg::to_router(&ways, start),
         };
         let (_, local, global) = second.end();
-        let steps = Steps::new(local.max(global), parameters)?;
-        let vias = if by_group {
+        let steps = Steps::new(local.max(global).max(minimal.end().1), parameters)?;
+        let (vias, own_via) = if by_group {
             let most = ways.groups().iter().max().expect("there are routers");
-            (fabric.routers()..=fabric.routers() + most).collect()
+            let vias = (fabric.routers()..=fabric.routers() + most).collect();
+            (vias, ways.groups().to_vec())
         } else {
-            fabric.ends()
+            let vias = fabric.ends();
+            let mut own_via = vec![NONE; fabric.routers() as usize];
+            (0..).zip(&vias).for_each(|(place, &via)| own_via[via as usize] = place);
+            (vias, own_via)
         };
         let fewest = Ways::shortest(fabric)?;
-        Ok(Self { ways, fewest, steps, minimal, first, second, vias })
+        Ok(Self { ways, fewest, steps, minimal, first, second, late, vias, own_via })
     }
 
     /// Whether ways have one cable between two groups at most, instead of the fewest hops.
@@ -121,6 +148,11 @@ impl Valiant {
     /// Whether packets go by way of groups.
     pub fn goes_via_groups(&self) -> bool {
         self.vias.iter().all(|&via| via >= self.ways.routers())
+    }
+
+    /// Whether packets may decide on a detour after a hop within their source's group.
+    pub fn decides_late(&self) -> bool {
+        self.late.is_some()
     }
 
     /// The phases, behind those that `reserved` gives.
@@ -137,26 +169,21 @@ impl Valiant {
     /// The course by way of the target that a packet draws; `None` if there is none but those of
     /// its ends.
     pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
-        let own = |router: u32| {
-            let is_it = |via: &u32| match via.checked_sub(self.ways.routers()) {
-                Some(_) => self.ways.group_of(*via) == self.ways.group_of(router),
-                None => *via == router,
-            };
-            self.vias.iter().position(is_it)
-        };
-        let (one, two) = (own(ends.0), own(ends.1));
-        let mut taken: Vec<usize> = [one, two].into_iter().flatten().collect();
-        taken.sort_unstable();
-        taken.dedup();
-        let left = self.vias.len() - taken.len();
+        let [one, two] = [ends.0, ends.1].map(|router| self.own_via[router as usize]);
+        let mut taken = [one.min(two), one.max(two)];
+        if one == two {
+            taken[1] = NONE;
+        }
+        let taken = taken.into_iter().filter(|&place| place != NONE);
+        let left = fitted!(self.vias.len() - taken.clone().count(), u32);
         if left == 0 {
             return None;
         }
-        let mut number = drawn.below(place, left as u32) as usize;
+        let mut number = drawn.below(place, left);
         for place in taken {
-            number += usize::from(number >= place);
+            number += u32::from(number >= place);
         }
-        Some(Course { phase: self.first.phase, via: self.vias[number] })
+        Some(Course { phase: self.first.phase, via: self.vias[number as usize] })
     }
 
     /// The hops of a packet's way from a router to its destination, where it takes the first of
@@ -180,13 +207,16 @@ impl PhasedRule for Valiant {
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        let legs = [&self.minimal, &self.first, &self.second];
-        let leg = legs.into_iter().rfind(|leg| leg.phase <= at.phase).expect("a leg's phase");
+        let legs = [Some(&self.minimal), Some(&self.first), self.late.as_ref(), Some(&self.second)];
+        let mut legs = legs.into_iter().flatten();
+        let leg = legs.rfind(|leg| leg.phase <= at.phase).expect("a leg's phase");
         leg.hops((fabric, &self.ways, self.steps), at, hops);
     }
 
     fn longest(&self) -> u32 {
-        self.first.longest(&self.ways) + self.second.longest(&self.ways)
+        let first =
+            self.late.map_or(self.first.longest(&self.ways), |late| 1 + late.longest(&self.ways));
+        first + self.second.longest(&self.ways)
     }
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {

@@ -27,8 +27,9 @@ pub(super) struct Ways {
     pub after: u8,
     /// The same of ways to groups, which end behind that cable.
     pub before_group: u8,
-    /// The most hops before it from any router, with terminals or not.
+    /// The most hops before it from any router, with terminals or not, to a router or to a group.
     pub before_from_any: u8,
+    pub before_group_from_any: u8,
 }
 
 /// Where the hops of a router lead to, on a way to a target.
@@ -100,7 +101,18 @@ impl Ways {
         let bytes = u64::from(targets) * u64::from(routers);
         claim("the distances of the routing relation", bytes)?;
         let left = vec![NO_WAY; targets as usize * routers as usize];
-        Ok(Self { routers, groups, left, before: 0, after: 0, before_group: 0, before_from_any: 0 })
+        let (before, after, before_group) = (0, 0, 0);
+        let (before_from_any, before_group_from_any) = (0, 0);
+        Ok(Self {
+            routers,
+            groups,
+            left,
+            before,
+            after,
+            before_group,
+            before_from_any,
+            before_group_from_any,
+        })
     }
 
     /// Finds the hops left from outside a target's group, where those inside are known.
@@ -132,7 +144,7 @@ impl Ways {
         let ends = fabric.ends();
         let mut is_end = vec![false; self.routers as usize];
         ends.iter().for_each(|&end| is_end[end as usize] = true);
-        let (mut most, mut inside) = ([0, 0], 0);
+        let (mut most, mut any, mut inside) = ([0, 0], [0, 0], 0);
         let mut order: Vec<u32> = (0..self.routers).collect();
         let groups = self.routers..fitted!(self.left.len(), u32) / self.routers;
         for target in ends.iter().copied().chain(groups) {
@@ -157,9 +169,7 @@ impl Ways {
                     .filter(|&next| self.onward((router, next), target) == Some(Onward::Local));
                 let own = local.map(|next| before[next as usize] + 1).max().unwrap_or(0);
                 before[router as usize] = own;
-                if of_group == 0 {
-                    self.before_from_any = self.before_from_any.max(own);
-                }
+                any[of_group] = any[of_group].max(own);
                 if is_end[router as usize] {
                     most[of_group] = most[of_group].max(own);
                 }
@@ -172,6 +182,7 @@ impl Ways {
             }
         }
         [self.before, self.before_group] = most;
+        [self.before_from_any, self.before_group_from_any] = any;
         // Ways within a group take the steps of both halves.
         self.after = self.after.max(inside.saturating_sub(self.before));
         Ok(())

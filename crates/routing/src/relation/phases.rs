@@ -17,7 +17,8 @@ pub enum Phase {
         /// The phase in which it goes on from there.
         then: u8,
     },
-    /// Where it is, it decides on one of these phases before it goes on.
+    /// Where it is, it decides on one of these phases before it goes on. No packet comes to such a
+    /// phase by way of something.
     Decides {
         /// The phases that it may decide on; none of them decides.
         among: Vec<u8>,
@@ -53,13 +54,9 @@ impl Phases {
             })
     }
 
-    /// The phase of a packet at a router, once it has turned if it is where it was bound for.
-    #[inline]
-    pub fn turned(&self, (phase, via): (u8, u32), router: u32) -> u8 {
-        match self.phases[usize::from(phase)] {
-            Phase::Via { then } if self.is_reached(via, router) => then,
-            _ => phase,
-        }
+    /// Whether packets in a phase are bound for their destination, and decide nothing.
+    pub fn leads_straight(&self, phase: u8) -> bool {
+        self.phases[usize::from(phase)] == Phase::Destination
     }
 
     /// Whether some packets go by way of a router or a group.

@@ -310,6 +310,10 @@ impl<'a> Phased<'a> {
         ];
         let steps = steps.into_iter().max().expect("three");
         let (to, first_step, before, behind, first_cable) = match progress.leg {
+            Leg::Straight if via_groups.is_some() && !self.decides_late() => {
+                // As if a first leg were behind it.
+                (destination, from_via, straight[0], from_via + straight[0], 1)
+            }
             Leg::Straight => (destination, 0, straight[0], behind, 0),
             Leg::ToVia(via) if progress.late => (via, 1, behind_late - 1, behind_late, 0),
             Leg::ToVia(via) => (via, 0, first[0], behind_first, 0),

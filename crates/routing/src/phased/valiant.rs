@@ -124,6 +124,11 @@ impl Valiant {
             true => Leg::from_any(&ways, start),
             false => Leg::to_router(&ways, start),
         };
+        if !again {
+            // As if its first leg were behind it. So the two kinds of packets have virtual channels
+            // apart where they choose, as in [dragonfly].
+            minimal = Leg::to_router(&ways, (reserved, second.local, second.global));
+        }
         let (_, local, global) = second.end();
         let steps = Steps::new(local.max(global).max(minimal.end().1), parameters)?;
         let (vias, own_via) = if by_group {

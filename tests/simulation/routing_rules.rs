@@ -46,13 +46,13 @@ fn minimal_routing_carries_nearly_all_uniform_traffic() {
     assert!((hops - all).abs() < 0.01, "{hops} {all}");
 }
 
-/// By way of a router all channels between groups carry two hops of each packet, by the bound
-/// 0.4375.
+/// By way of a router channels within groups bound the load at 0.4375, but for the packets that are
+/// delivered in passing; the two hops of each packet between groups bound it at 0.5.
 #[test]
 fn valiant_carries_nearly_its_bound_to_the_next_group() {
     let by_router = "routing.relation.rule={ valiant = { via = \"router\" } }";
     let (accepted, _) = carried("rules_valiant", &[NEXT_GROUP, by_router]);
-    assert!((0.95 * 0.4375..0.45).contains(&accepted), "{accepted}");
+    assert!((0.95 * 0.4375..0.5).contains(&accepted), "{accepted}");
 }
 
 /// UGAL goes minimally where that is as good, and else as Valiant.

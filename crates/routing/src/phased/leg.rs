@@ -9,6 +9,7 @@ use super::super::relation::Hop;
 use super::At;
 use super::steps::Steps;
 use super::ways::{Onward, Ways};
+use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 
 /// A leg along some ways.
@@ -94,7 +95,7 @@ impl Leg {
         let outputs = fabric.outputs(router);
         for channel in outputs.clone() {
             let Some(next) = fabric.target(channel) else { continue };
-            let port = (channel - outputs.start) as u16;
+            let port = fitted!(channel - outputs.start, u16);
             match ways.onward((router, next), target) {
                 Some(Onward::Local) if inside || left > 0 => {
                     let is_second = done >= self.before;

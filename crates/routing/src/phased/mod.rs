@@ -30,6 +30,7 @@ use super::direction_rules::drawn;
 use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder};
 use flitlab_base::document::Reader;
 use flitlab_base::mix::mixed;
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric, NONE};
 
@@ -79,7 +80,7 @@ impl Drawn {
     pub fn below(self, place: u32, count: u32) -> u32 {
         let steps = u64::from(place).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let upper = mixed(self.0.wrapping_add(steps)) >> 32;
-        (upper * u64::from(count) >> 32) as u32
+        narrow((upper * u64::from(count)) >> 32)
     }
 }
 

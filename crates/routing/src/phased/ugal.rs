@@ -15,6 +15,7 @@ use super::super::relation::{Hop, Phase, Phases};
 use super::valiant::{Valiant, ViaKind};
 use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
 use flitlab_base::document::{Reader, Whole};
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
@@ -58,7 +59,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
     let (via, weights, queues) = (via?, weights?, queues?);
     let bind: Bind = Arc::new(move |fabric, parameters| {
-        let threshold = threshold.map_or(parameters.largest_packet, |it| it as u32);
+        let threshold = threshold.map_or(parameters.largest_packet, narrow);
         let reserved = if again { 2 } else { 1 };
         let valiant = Valiant::new(fabric, via, (reserved, again), parameters)?;
         Ok(Arc::new(Ugal { valiant, threshold, weights, queues, candidates }))

@@ -5,6 +5,7 @@
 //! group, that decide where to go on their way, or that must remember more of their past than their
 //! virtual channel tells. A table by router and phase is also much smaller than one by channel.
 
+use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 
 /// What a packet in a phase is bound for.
@@ -48,10 +49,10 @@ impl Phases {
     #[inline]
     pub fn is_reached(&self, target: u32, router: u32) -> bool {
         target == router
-            || self.groups.get(router as usize).is_some_and(|group| {
-                let routers = self.groups.len() as u32;
-                routers + group == target
-            })
+            || self
+                .groups
+                .get(router as usize)
+                .is_some_and(|group| fitted!(self.groups.len(), u32) + group == target)
     }
 
     /// Whether packets in a phase are bound for their destination, and decide nothing.

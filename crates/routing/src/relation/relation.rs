@@ -166,8 +166,8 @@ impl Relation {
 
     /// The router at which a packet in this state waits; `None` for a state of a vacant channel.
     pub fn router(&self, fabric: &Fabric, state: u32) -> Option<u32> {
-        if self.phase_count > 0 {
-            return Some(state / self.phase_count);
+        if let Some(router) = state.checked_div(self.phase_count) {
+            return Some(router);
         }
         match self.place(state) {
             Some(place) => fabric.target(place.channel),

@@ -317,6 +317,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 // On rings all shortest ways close cycles.
                 "the relation is refused: packets can deadlock".into(),
                 variant.name.to_owned() + " is for",
+                "the rule is for fabrics of groups".into(),
                 variant.name.to_owned() + " is defined on",
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),

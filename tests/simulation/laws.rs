@@ -11,7 +11,7 @@ use flitlab::units::Picoseconds;
 
 const TORI: [&str; 6] = ["[8, 8]", "[4, 4, 4]", "[4, 2, 2, 2]", "[5, 3]", "[16]", "[6, 5, 2]"];
 
-const PATTERNS: [&str; 15] = [
+const PATTERNS: [&str; 19] = [
     "uniform",
     "transpose",
     "transpose-linear",
@@ -27,6 +27,10 @@ const PATTERNS: [&str; 15] = [
     "shuffle",
     "random-permutation",
     "all-to-all",
+    "dimension-complement",
+    "dimension-shift",
+    "router-shift",
+    "shift",
 ];
 
 /// The scenario, unless the pattern is not defined on the torus.

@@ -32,6 +32,7 @@ mod nodes;
 mod pairs;
 mod random_permutation;
 mod ranks;
+mod routers;
 mod rows;
 mod rule;
 mod shuffle;
@@ -60,7 +61,7 @@ use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 19] = [
+pub static PATTERNS: [Row<PatternKind>; 23] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
@@ -77,6 +78,10 @@ pub static PATTERNS: [Row<PatternKind>; 19] = [
     random_permutation::RANDOM_PERMUTATION,
     all_to_all::ALL_TO_ALL,
     group_shift::GROUP_SHIFT,
+    routers::DIMENSION_COMPLEMENT,
+    routers::DIMENSION_SHIFT,
+    routers::ROUTER_SHIFT,
+    routers::SHIFT,
     hotspot::HOTSPOT,
     matrix::MATRIX,
     pairs::PAIRS,
@@ -84,8 +89,8 @@ pub static PATTERNS: [Row<PatternKind>; 19] = [
 
 /// A pattern bound to a fabric: who sends to whom.
 ///
-/// Its memory does not grow with the number of live nodes, except for a random permutation, a
-/// shift of groups, a matrix and pairs.
+/// Its memory does not grow with the number of live nodes, except for a random permutation,
+/// permutations of routers, a shift of groups, a matrix and pairs.
 #[derive(Clone)]
 pub struct Pattern {
     name: &'static str,

@@ -37,6 +37,15 @@ pub enum PatternError {
         /// The pattern's name.
         pattern: &'static str,
     },
+    /// The pattern is defined on the coordinates of routers, and these have none.
+    #[error(
+        "{pattern} is defined on dimensions, which [topology.torus], [topology.switched_torus] and [topology.hyperx] \
+         have"
+    )]
+    NoDimensions {
+        /// The pattern's name.
+        pattern: &'static str,
+    },
     /// The specification names a node that the fabric has not.
     #[error("{pattern} names node {node}, but the nodes are 0 to {}", nodes - 1)]
     UnknownNode {

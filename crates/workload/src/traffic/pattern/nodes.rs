@@ -58,6 +58,24 @@ impl<'f> Nodes<'f> {
         Ok((0..self.count()).map(|node| groups[router(node) as usize]).collect())
     }
 
+    /// The sizes of the dimensions in which the routers are arranged, the first of which runs
+    /// fastest, for patterns on the coordinates of routers.
+    ///
+    /// # Errors
+    /// If the routers are not arranged so.
+    pub fn dimensions(&self) -> Result<&'f [u32], PatternError> {
+        match (self.fabric.joined_dimensions(), self.fabric.grid()) {
+            ([], None) => Err(PatternError::NoDimensions { pattern: self.pattern }),
+            ([], Some(grid)) => Ok(grid.sizes()),
+            (joined, _) => Ok(joined),
+        }
+    }
+
+    /// The live terminals of each router, ascending.
+    pub fn terminals_by_router(&self) -> Vec<Vec<u32>> {
+        self.fabric.terminals_by_router()
+    }
+
     /// Bits of a node's number, for patterns on bits.
     ///
     /// # Errors

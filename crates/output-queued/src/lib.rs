@@ -24,13 +24,23 @@
 //! **Sinks.** A queue of as many slots as the others; the packet in transmission needs none.
 //!
 //! Not modelled: flits, cut-through, header processing time, faults, and links of unequal rates.
-//! For these see [`engine`](flitlab_engine).
+//! For these see the crate `flitlab-engine`.
 //!
 //! All three routings give the published lifetimes of the butterfly pattern to the last digit at
 //! nearly all loads, and OutFlank Routing those of the bit-reverse pattern at low loads. Elsewhere
 //! they agree within 1%, near saturation within a few per cent, with a few exceptions
 //! (results/outflank): the author's simulator seems to order answers that wait for one link by
 //! their addresses in memory, which no model can know.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_possible_wrap,
+        reason = "tests cast numbers that stand beside the cast"
+    )
+)]
 
 mod age;
 mod derouting;

@@ -38,6 +38,11 @@ impl Ages {
         self.to_come -= u128::from(messages) * self.message;
     }
 
+    /// Packets created and not delivered.
+    pub(super) fn alive(&self) -> u64 {
+        self.alive
+    }
+
     /// Counts a packet that has reached its sink.
     #[inline]
     pub(super) fn deliver(&mut self, now: Femtoseconds, created: Femtoseconds) {

@@ -4,7 +4,7 @@ use super::{Routing, Settings};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::profit::{IdleRatio, WeighedRoute, best_detour};
-use flitlab_routing::adaptive::{Candidate, Leg, Misroute, orthants, outflank, wraparound};
+use flitlab_routing::adaptive::{Candidate, Leg, orthants, outflank, wraparound};
 
 /// Packets with less than this distance to go are never derouted.
 const MIN_DISTANCE: u32 = 2;
@@ -12,7 +12,7 @@ const MIN_DISTANCE: u32 = 2;
 /// The ways open to the packets of a node's current message.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ways {
-    minimal: Leg,
+    pub(super) minimal: Leg,
     candidates: Vec<Candidate>,
     /// The minimal way and the candidates as the profit sees them; none if there's nothing to
     /// decide.
@@ -56,21 +56,19 @@ impl Ways {
         self.detours.extend(self.candidates.iter().map(way));
     }
 
-    /// The first leg of the next packet, and the kind and node of its detour, if it takes one.
+    /// Estimates the bytes that the detours of a node take: as many as there are orthants, and as
+    /// many outflanking nodes as pairs of dimensions.
+    pub(super) fn bytes_of_one(torus: &Torus) -> usize {
+        let dimensions = torus.dimensions();
+        let detours = (1 << dimensions) + dimensions * dimensions;
+        detours * (size_of::<Candidate>() + size_of::<WeighedRoute>())
+    }
+
+    /// The detour of the next packet, if it takes one.
     #[inline]
-    pub(super) fn choose(&self, used: &[u8], capacity: u32) -> (Leg, Option<(Misroute, u32)>) {
-        let detour = match (&self.minimal_way, self.idle) {
-            (Some(minimal), Some(idle)) => {
-                best_detour(minimal, self.detours.iter().copied(), used, capacity, idle)
-            }
-            _ => None,
-        };
-        match detour {
-            None => (self.minimal, None),
-            Some(number) => {
-                let candidate = &self.candidates[number];
-                (candidate.first, Some((candidate.kind, candidate.node)))
-            }
-        }
+    pub(super) fn choose(&self, used: &[u8], capacity: u32) -> Option<&Candidate> {
+        let (minimal, idle) = (self.minimal_way.as_ref()?, self.idle?);
+        let number = best_detour(minimal, self.detours.iter().copied(), used, capacity, idle)?;
+        Some(&self.candidates[number])
     }
 }

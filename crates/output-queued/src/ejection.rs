@@ -26,6 +26,11 @@ impl Ejection {
         }
     }
 
+    /// Bytes that a node's queue takes.
+    pub(super) fn bytes_of_one(capacity: u32) -> usize {
+        size_of::<Queue>() + capacity as usize * size_of::<Delivered>()
+    }
+
     /// Takes a packet for the sink, if there is room.
     pub(super) fn push(&mut self, node: u32, packet: Delivered) -> bool {
         let queue = &mut self.nodes[node as usize];

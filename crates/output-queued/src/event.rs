@@ -17,7 +17,7 @@ use super::link::{Answer, Slot};
 use super::packet::Delivered;
 
 /// Time in femtoseconds: an acknowledgement takes 312.5 ps on the internal link.
-pub(super) type Femtoseconds = u64;
+pub type Femtoseconds = u64;
 
 /// Never.
 pub(super) const NEVER: Femtoseconds = Femtoseconds::MAX;

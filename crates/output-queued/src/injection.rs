@@ -5,7 +5,7 @@ use rand::RngExt;
 use super::age::Ages;
 use super::derouting::Ways;
 use super::event::{Events, Femtoseconds, NEVER};
-use super::traffic::{Clock, Destinations};
+use super::traffic::{Clock, Destinations, Numbers};
 use super::{Parameters, Settings};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
@@ -32,7 +32,7 @@ pub(super) struct Generator {
 /// A packet as it is offered to the router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer<'a> {
-    pub(super) message: u32,
+    pub(super) number: u32,
     pub(super) destination: u32,
     pub(super) negative_ties: u8,
     pub(super) ways: &'a Ways,
@@ -45,6 +45,7 @@ pub(super) struct Generators<'a> {
     parameters: &'a Parameters,
     settings: &'a Settings,
     clock: Clock,
+    numbers: Numbers,
     destinations: Destinations,
     nodes: Vec<Generator>,
     /// Nodes with a packet to offer at the next tick, as bits.
@@ -69,6 +70,7 @@ impl<'a> Generators<'a> {
             parameters,
             settings,
             clock: Clock::new(torus, parameters, settings.load),
+            numbers: Numbers::new(torus.nodes(), parameters.message_packets),
             destinations,
             nodes: vec![Generator::default(); torus.nodes() as usize],
             waiting: vec![0; torus.nodes().div_ceil(64) as usize],
@@ -105,10 +107,10 @@ impl<'a> Generators<'a> {
         self.nodes.len() as u64 * u64::from(self.parameters.message_packets)
     }
 
-    /// When the messages of this number are created.
+    /// When the packet of this number was created.
     #[inline]
-    pub(super) fn creation(&self, message: u32) -> Femtoseconds {
-        self.clock.creation(message)
+    pub(super) fn creation(&self, number: u32) -> Femtoseconds {
+        self.clock.creation(self.numbers.message(number))
     }
 
     /// When the latest messages were created.
@@ -157,7 +159,7 @@ impl<'a> Generators<'a> {
     pub(super) fn offer(&self, node: u32) -> Offer<'_> {
         let generator = &self.nodes[node as usize];
         Offer {
-            message: generator.message,
+            number: self.numbers.of(node, generator.message, generator.sent),
             destination: generator.destination,
             negative_ties: generator.negative_ties,
             ways: &generator.ways,

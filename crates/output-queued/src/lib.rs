@@ -50,8 +50,11 @@ mod event;
 mod injection;
 mod link;
 mod measure;
+mod memory;
+mod observer;
 mod order;
 mod packet;
+mod recorder;
 mod router;
 mod settings;
 mod traffic;
@@ -60,8 +63,15 @@ mod traffic;
 mod tests;
 
 pub use error::SimulationError;
+pub use event::Femtoseconds;
 pub use measure::RunTotals;
-pub use settings::{Parameters, Routing, Settings};
+pub use memory::memory_needed;
+pub use order::MAX_SLOTS;
+pub use recorder::{Creation, Keep, Measurement, measure, picoseconds, rehearse};
+pub use settings::{MAX_PACKETS, Parameters, Routing, Settings};
+pub use traffic::transmission;
+
+use observer::Observer;
 
 use flitlab_fabric::{Faults, Torus};
 use flitlab_workload::traffic::Pattern;
@@ -94,7 +104,7 @@ pub fn simulate_within(
     settings: &Settings,
     limit: u128,
 ) -> Result<Option<RunTotals>, SimulationError> {
-    network(torus, parameters, settings)?.run(limit)
+    network(torus, parameters, settings, &mut ())?.run(limit)
 }
 
 /// By how much the packets under way grow from the second to the last quarter of the messages, as a
@@ -112,22 +122,29 @@ pub fn backlog_growth(
     if parameters.messages < 4 {
         return Err(SimulationError::Range { message: "growth needs four messages or more" });
     }
-    let backlogs = network(torus, parameters, settings)?.backlogs()?;
+    let backlogs = network(torus, parameters, settings, &mut ())?.backlogs()?;
+    Ok(growth(&backlogs, torus.nodes(), parameters.message_packets))
+}
+
+/// The [growth](backlog_growth), from the packets that were under way just before each creation of
+/// messages: of at least four.
+fn growth(backlogs: &[u64], nodes: u32, message_packets: u32) -> f64 {
     let quarter = backlogs.len() / 4;
     let mean = |backlogs: &[u64]| backlogs.iter().sum::<u64>() as f64 / backlogs.len() as f64;
     let (early, late) = (&backlogs[quarter..2 * quarter], &backlogs[backlogs.len() - quarter..]);
-    let messages = f64::from(torus.nodes()) * (backlogs.len() - 2 * quarter) as f64;
-    Ok((mean(late) - mean(early)) / messages / f64::from(parameters.message_packets))
+    let messages = f64::from(nodes) * (backlogs.len() - 2 * quarter) as f64;
+    (mean(late) - mean(early)) / messages / f64::from(message_packets)
 }
 
-fn network<'a>(
+fn network<'a, O: Observer>(
     torus: &'a Torus,
     parameters: &'a Parameters,
     settings: &'a Settings,
-) -> Result<router::Network<'a>, SimulationError> {
+    observer: &'a mut O,
+) -> Result<router::Network<'a, O>, SimulationError> {
     parameters.check(torus, settings)?;
     let fabric = torus.fabric(&Faults::default()).map_err(SimulationError::Topology)?;
     let pattern = Pattern::new(&settings.pattern, &fabric, settings.seed)
         .map_err(SimulationError::Pattern)?;
-    Ok(router::Network::new(torus, parameters, settings, pattern))
+    Ok(router::Network::new(torus, parameters, settings, pattern, observer))
 }

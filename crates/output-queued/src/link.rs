@@ -95,6 +95,12 @@ impl Links {
         }
     }
 
+    /// Bytes that a link takes.
+    pub(super) fn bytes_of_one(capacity: u32) -> usize {
+        let queue = size_of::<u8>() + capacity as usize * size_of::<Packet>();
+        size_of::<Link>() + size_of::<[Order; ADAPTIVE as usize]>() + CHANNELS as usize * queue
+    }
+
     fn queue(&self, link: u32, channel: u32) -> usize {
         channel as usize * self.links.len() + link as usize
     }

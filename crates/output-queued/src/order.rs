@@ -1,7 +1,7 @@
 //! In which order the slots of a queue were filled.
 
 /// Most slots of a queue.
-pub(super) const MAX_SLOTS: u32 = 16;
+pub const MAX_SLOTS: u32 = 16;
 
 /// The slots of a queue, of 4 bits each: those used, oldest first, then those that are free.
 #[derive(Clone, Copy, Debug)]

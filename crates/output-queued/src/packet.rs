@@ -5,8 +5,8 @@ use flitlab_routing::adaptive::{Bearing, Misroute};
 /// A packet: 16 bytes, as what a run waits for is reading them from memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Packet {
-    /// Number of its message at its source: all nodes create their messages at the same instants.
-    pub(super) message: u32,
+    /// Its number among the packets of all nodes ([`Numbers`](super::traffic::Numbers)).
+    pub(super) number: u32,
     pub(super) destination: u32,
     /// The intermediate node, and once that is reached the destination.
     pub(super) target: u32,
@@ -25,7 +25,7 @@ impl Packet {
 /// The facts about a packet that its sink needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivered {
-    /// Number of its message at its source: all nodes create their messages at the same instants.
-    pub(super) message: u32,
+    /// Its number among the packets of all nodes ([`Numbers`](super::traffic::Numbers)).
+    pub(super) number: u32,
     pub(super) derouting: Option<Misroute>,
 }

@@ -9,13 +9,14 @@ use super::injection::Generators;
 use super::link::{
     ADAPTIVE, Answer, CHANNELS, ESCAPE_TO_DESTINATION, ESCAPE_TO_INTERMEDIATE, Links, Next, Slot,
 };
+use super::observer::{InjectedPacket, Observer};
 use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Parameters, RunTotals, Settings, SimulationError};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Torus;
-use flitlab_routing::adaptive::{Compass, Leg, Misroute};
+use flitlab_routing::adaptive::{Candidate, Compass, Leg, Misroute};
 use flitlab_workload::traffic::Pattern;
 
 /// The limit of lifetimes is looked at every so many instants.
@@ -38,7 +39,7 @@ enum From {
 /// How the ports of all nodes are numbered: by node, then by direction; the last one leads to the
 /// sink.
 #[derive(Clone, Copy, Debug)]
-struct Ports {
+pub(super) struct Ports {
     dimensions: u32,
     directions: u32,
     /// Each node has as many numbers as the next power of two.
@@ -46,13 +47,13 @@ struct Ports {
 }
 
 impl Ports {
-    fn new(torus: &Torus) -> Self {
+    pub(super) fn new(torus: &Torus) -> Self {
         let directions = torus.directions();
         let shift = (directions + 1).next_power_of_two().trailing_zeros();
         Self { dimensions: narrow(torus.dimensions()), directions, shift }
     }
 
-    fn count(self, nodes: u32) -> u32 {
+    pub(super) fn count(self, nodes: u32) -> u32 {
         nodes << self.shift
     }
 
@@ -101,7 +102,7 @@ impl Ports {
 /// The outlets of a node, as bits. An outlet is a link to a neighbour, the lowest dimension first
 /// and its positive direction first, or the link to the sink, the last.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outlets {
+pub(super) struct Outlets {
     /// Outlets for which something waits.
     pending: u16,
     /// Outlets that are sending.
@@ -113,7 +114,7 @@ struct Outlets {
 
 /// All routers, links, generators and sinks.
 #[derive(Debug)]
-pub(super) struct Network<'a> {
+pub(super) struct Network<'a, O> {
     torus: &'a Torus,
     compass: Compass,
     capacity: u32,
@@ -129,16 +130,20 @@ pub(super) struct Network<'a> {
     /// Nodes that may wake up at this instant, those whose wake-up was set off last first.
     due: Vec<(u64, u32)>,
     patience: Femtoseconds,
+    /// From a generator to its router.
+    injection: Femtoseconds,
     ages: Ages,
     measured: RunTotals,
+    observer: &'a mut O,
 }
 
-impl<'a> Network<'a> {
+impl<'a, O: Observer> Network<'a, O> {
     pub(super) fn new(
         torus: &'a Torus,
         parameters: &'a Parameters,
         settings: &'a Settings,
         pattern: Pattern,
+        observer: &'a mut O,
     ) -> Self {
         let nodes = torus.nodes();
         let ports = Ports::new(torus);
@@ -162,6 +167,8 @@ impl<'a> Network<'a> {
             due: Vec::new(),
             patience: PATIENCE * delays.packet_sent,
             measured: RunTotals::default(),
+            injection: delays.injection,
+            observer,
         }
     }
 
@@ -170,8 +177,13 @@ impl<'a> Network<'a> {
     pub(super) fn run(mut self, limit: u128) -> Result<Option<RunTotals>, SimulationError> {
         for instant in 0u64.. {
             let Some(time) = self.advance()? else { break };
-            if instant % CHECKED == 0 && self.ages.least(time) > limit {
-                return Ok(None);
+            if instant % CHECKED == 0 {
+                if self.ages.least(time) > limit {
+                    return Ok(None);
+                }
+                if !self.observer.goes_on() {
+                    return Ok(Some(self.measured));
+                }
             }
         }
         debug_assert!(self.links.is_empty());
@@ -206,6 +218,7 @@ impl<'a> Network<'a> {
             return Ok(None);
         }
         if time == self.generators.next_creation {
+            self.observer.created(time, self.ages.alive());
             self.generators.create(time);
             let nodes = self.torus.nodes();
             self.ages.create(time, nodes, self.generators.packets_at_once());
@@ -241,8 +254,9 @@ impl<'a> Network<'a> {
             self.injection(now, node);
         }
         while let Some((_, packet)) = self.events.deliveries.take(now) {
-            let created = self.generators.creation(packet.message);
+            let created = self.generators.creation(packet.number);
             self.ages.deliver(now, created);
+            self.observer.delivered(packet.number, created, now);
             self.measured.deliver(created, now, packet.derouting);
         }
         while let Some((_, (node, accepted))) = self.events.injection_answers.take(now) {
@@ -303,14 +317,16 @@ impl<'a> Network<'a> {
     fn injection(&mut self, now: Femtoseconds, node: u32) {
         let used = self.links.used_adaptive(self.ports.first(node), self.ports.directions);
         let offer = self.generators.offer(node);
-        let (mut leg, detour) = offer.ways.choose(used, self.capacity);
-        let end = detour.map_or(offer.destination, |detour| detour.1);
-        let derouting = detour.map(|detour| detour.0);
+        let detour = offer.ways.choose(used, self.capacity);
+        let mut leg = detour.map_or(offer.ways.minimal, |detour| detour.first);
+        let hops = detour.map_or(leg.distance(), Candidate::distance);
+        let end = detour.map_or(offer.destination, |detour| detour.node);
+        let derouting = detour.map(|detour| detour.kind);
         if derouting != Some(Misroute::Orthant) {
             leg = self.generators.with_ties(leg, node, end, offer.negative_ties);
         }
         let packet = Packet {
-            message: offer.message,
+            number: offer.number,
             destination: offer.destination,
             target: end,
             bearing: leg.bearing,
@@ -318,6 +334,11 @@ impl<'a> Network<'a> {
             derouting,
         };
         let accepted = self.take(node, packet, From::Generator);
+        if accepted {
+            let Packet { number, destination, derouting: detour, .. } = packet;
+            let time = now - self.injection;
+            self.observer.injected(InjectedPacket { number, destination, time, hops, detour });
+        }
         let events = &mut self.events;
         events.injection_answers.add(now, &mut events.set_off, (node, accepted));
         self.flush(now, node);
@@ -337,8 +358,8 @@ impl<'a> Network<'a> {
             }
         }
         if packet.bearing.is_done() {
-            let Packet { message, derouting, .. } = packet;
-            let delivered = Delivered { message, derouting };
+            let Packet { number, derouting, .. } = packet;
+            let delivered = Delivered { number, derouting };
             self.outlets[node as usize].pending |= 1 << self.ports.directions;
             return self.ejection.push(node, delivered);
         }
@@ -418,6 +439,8 @@ impl<'a> Network<'a> {
         }
         let port = self.ports.outlet(node, outlet);
         let (next, more) = self.links.send(port);
+        let is_packet = matches!(next, Next::Packet(_));
+        self.observer.sent(node, self.ports.direction(port), is_packet);
         match next {
             Next::Packet(slot) => {
                 events.arrivals.add(now, &mut events.set_off, (port, slot));

@@ -8,6 +8,9 @@ use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
 use flitlab_workload::traffic::PatternSpec;
 
+/// The most packets of a run: they are numbered in 32 bits.
+pub const MAX_PACKETS: u64 = u32::MAX as u64;
+
 /// Links, queues and messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
@@ -64,6 +67,8 @@ impl Parameters {
         {
             return Err(SimulationError::NotARing { dimension });
         }
+        let packets = u64::from(torus.nodes()) * u64::from(self.messages);
+        let packets = packets.saturating_mul(self.message_packets.into());
         let ranges = [
             (self.packet.0 > 0 && self.packet.0 <= 1 << 20, "a packet has 1 B to 1 MiB"),
             (
@@ -72,7 +77,8 @@ impl Parameters {
             ),
             (self.external_rate.0 > 0 && self.internal_rate.0 > 0, "rates are above 0"),
             ((2..=MAX_SLOTS).contains(&self.capacity), "a queue has 2 to 16 slots"),
-            (self.message_packets > 0 && self.messages > 0, "there is at least one packet"),
+            (packets > 0, "there is at least one packet"),
+            (packets <= MAX_PACKETS, "a run has 4294967295 packets at the most"),
             (
                 self.injection_rate > 0.0 && self.injection_rate <= 1e3,
                 "the injection rate is above 0 and at most 1000",

@@ -11,7 +11,7 @@ use flitlab_fabric::Torus;
 use flitlab_workload::traffic::Pattern;
 
 /// Time to send `bits` at `rate`, in femtoseconds, rounded down.
-pub(super) fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
+pub fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
     narrow(u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0))
 }
 
@@ -46,6 +46,45 @@ impl Clock {
     /// When message `index` is created.
     pub(super) fn creation(&self, index: u32) -> Femtoseconds {
         u64::from(index) * self.message
+    }
+}
+
+/// The numbers of packets: those that nodes send as their k-th ones follow each other, by node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers {
+    nodes: u64,
+    message_packets: u64,
+}
+
+impl Numbers {
+    /// Of so many nodes that send messages of so many packets.
+    pub(super) fn new(nodes: u32, message_packets: u32) -> Self {
+        Self { nodes: nodes.into(), message_packets: message_packets.into() }
+    }
+
+    /// The number of a packet of a node: of this message, after so many others of it.
+    #[inline]
+    pub(super) fn of(self, node: u32, message: u32, sent: u32) -> u32 {
+        let sequence = u64::from(message) * self.message_packets + u64::from(sent);
+        narrow(sequence * self.nodes + u64::from(node))
+    }
+
+    /// The node that sends a packet.
+    #[inline]
+    pub(super) fn node(self, number: u32) -> u32 {
+        narrow(u64::from(number) % self.nodes)
+    }
+
+    /// How many packets its node sends before a packet.
+    #[inline]
+    pub(super) fn sequence(self, number: u32) -> u32 {
+        narrow(u64::from(number) / self.nodes)
+    }
+
+    /// How many messages its node creates before a packet's own.
+    #[inline]
+    pub(super) fn message(self, number: u32) -> u32 {
+        narrow(u64::from(number) / (self.nodes * self.message_packets))
     }
 }
 

@@ -15,7 +15,7 @@ pub enum RouterModel {
     /// Input buffers and credits: [`flitlab_engine`] simulates them.
     InputQueued,
     /// Output queues, and answers in place of credits: [`flitlab_output_queued`] simulates them.
-    /// The packets of a message follow from the workload ([`packets_of`](Self::packets_of)).
+    /// How many packets a message has follows from the workload.
     OutputQueued(output_queued::Parameters),
 }
 

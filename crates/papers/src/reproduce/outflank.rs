@@ -223,7 +223,7 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
             Outflank::Table2 => [
                 show::table_2(&throughputs),
                 show::table_of_limits(&limits),
-                show::gains(&throughputs),
+                show::gains(&throughputs, &limits),
             ]
             .join("\n"),
             Outflank::Table3 => show::table_3(&found),

@@ -26,7 +26,7 @@ pub enum SimulationError {
         /// Which one, and what it may be.
         message: &'static str,
     },
-    /// Packets are left, but for a million packet times none was delivered.
+    /// Packets are left, but for a long time none was delivered.
     #[error("stalled at {time} ps, after {delivered} packets")]
     Stalled {
         /// When that was noticed.

@@ -4,7 +4,7 @@ use rand::RngExt;
 
 use super::age::Ages;
 use super::derouting::Ways;
-use super::event::{Events, Femtoseconds, NEVER};
+use super::event::{Delays, Events, Femtoseconds, NEVER};
 use super::traffic::{Clock, Destinations, Numbers};
 use super::{Parameters, Settings};
 use flitlab_base::narrow::narrow;
@@ -100,6 +100,12 @@ impl<'a> Generators<'a> {
         let messages = self.nodes.len() as u64 * u64::from(self.parameters.messages);
         let interval = self.clock.next_tick(answered);
         Ages::new(messages, self.parameters.message_packets, interval, least)
+    }
+
+    /// The time until the next tick, into the router, over a link and to the sink: a packet that moves
+    /// at all takes no longer for any of these.
+    pub(super) fn longest_step(&self, delays: &Delays) -> Femtoseconds {
+        self.clock.attempt() + delays.injection + delays.arrival + delays.delivery
     }
 
     /// Packets that all nodes create together.

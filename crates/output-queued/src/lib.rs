@@ -68,7 +68,7 @@ pub use measure::RunTotals;
 pub use memory::memory_needed;
 pub use order::MAX_SLOTS;
 pub use recorder::{Creation, Keep, Measurement, measure, picoseconds, rehearse};
-pub use settings::{MAX_PACKETS, Parameters, Routing, Settings};
+pub use settings::{LONGEST_RUN, MAX_PACKETS, Parameters, Routing, Settings};
 pub use traffic::transmission;
 
 use observer::Observer;

@@ -22,7 +22,7 @@ use flitlab_workload::traffic::Pattern;
 /// The limit of lifetimes is looked at every so many instants.
 const CHECKED: u64 = 256;
 
-/// A run whose packets stand still for this many packet times is given up.
+/// A run of which no packet arrives for this many times a packet's longest step is given up.
 const PATIENCE: u64 = 1_000_000;
 
 /// Where an arriving packet comes from.
@@ -151,6 +151,7 @@ impl<'a, O: Observer> Network<'a, O> {
         let destinations = Destinations::new(pattern, nodes, settings);
         let delays = delays(parameters);
         let generators = Generators::new(torus, parameters, settings, destinations);
+        let patience = generators.longest_step(&delays).saturating_mul(PATIENCE);
         let answered = delays.injection + delays.injection_answer;
         Self {
             torus,
@@ -165,7 +166,7 @@ impl<'a, O: Observer> Network<'a, O> {
             far: ports.ends(torus),
             outlets: vec![Outlets::default(); nodes as usize],
             due: Vec::new(),
-            patience: PATIENCE * delays.packet_sent,
+            patience,
             measured: RunTotals::default(),
             injection: delays.injection,
             observer,
@@ -227,7 +228,7 @@ impl<'a, O: Observer> Network<'a, O> {
             self.generators.attempt(time, &mut self.events);
         }
         let created = self.generators.latest_creation();
-        if time > self.measured.end.max(created) + self.patience {
+        if time > self.measured.end.max(created).saturating_add(self.patience) {
             let delivered = self.measured.packets;
             return Err(SimulationError::Stalled { time: Picoseconds(time / 1000), delivered });
         }
@@ -468,7 +469,7 @@ impl<'a, O: Observer> Network<'a, O> {
     }
 }
 
-fn delays(parameters: &Parameters) -> Delays {
+pub(super) fn delays(parameters: &Parameters) -> Delays {
     let packet = |rate| transmission(8 * parameters.packet.0, rate);
     let answer = |rate| transmission(8 * parameters.answer.0, rate);
     let (external, internal) = (parameters.external_rate, parameters.internal_rate);

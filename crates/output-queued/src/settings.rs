@@ -2,6 +2,8 @@
 
 use super::SimulationError;
 use super::order::MAX_SLOTS;
+use super::router::delays;
+use super::traffic::Clock;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
@@ -10,6 +12,10 @@ use flitlab_workload::traffic::PatternSpec;
 
 /// The most packets of a run: they are numbered in 32 bits.
 pub const MAX_PACKETS: u64 = u32::MAX as u64;
+
+/// The longest that a [run may take](Parameters::longest_run), in femtoseconds: an hour. Times of 64
+/// bits are five.
+pub const LONGEST_RUN: f64 = 3600.0 * 1e15;
 
 /// Links, queues and messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +67,18 @@ impl Parameters {
         ..Self::PUBLISHED
     };
 
+    /// A time that no run exceeds by much, in femtoseconds: until the last messages are created,
+    /// then for all attempts of a node, and for all packets to cross a link and be answered, one by
+    /// one and each four times. It may be [`LONGEST_RUN`] at most. All else is in its range.
+    pub fn longest_run(&self, torus: &Torus, load: f64) -> f64 {
+        let (clock, delays) = (Clock::new(torus, self, load), delays(self));
+        let of_node = f64::from(self.messages) * f64::from(self.message_packets);
+        let offered = (clock.attempt() + delays.injection + delays.injection_answer) as f64;
+        let sent = (delays.arrival + delays.answer).max(delays.delivery) as f64;
+        let all = of_node * f64::from(torus.nodes());
+        f64::from(self.messages) * clock.message() as f64 + of_node * offered + 4.0 * all * sent
+    }
+
     pub(super) fn check(&self, torus: &Torus, settings: &Settings) -> Result<(), SimulationError> {
         let dimensions = 0..torus.dimensions();
         if let Some(dimension) = dimensions.into_iter().find(|&dimension| !torus.closed(dimension))
@@ -86,6 +104,10 @@ impl Parameters {
             (settings.load >= 1e-6 && settings.load <= 1e3, "the load is from 0.000001 to 1000"),
         ];
         match ranges.iter().find(|range| !range.0) {
+            None if self.longest_run(torus, settings.load) > LONGEST_RUN => {
+                let message = "a run of all these packets may take more than an hour";
+                Err(SimulationError::Range { message })
+            }
             None => Ok(()),
             Some(&(_, message)) => Err(SimulationError::Range { message }),
         }

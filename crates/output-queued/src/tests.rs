@@ -1,6 +1,7 @@
 //! Every packet arrives, equal runs are equal, and what can be computed by hand comes out.
 
 use super::*;
+use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
 use flitlab_workload::traffic::PatternSpec;
@@ -126,5 +127,67 @@ fn a_limit_that_is_met_changes_nothing_and_one_that_is_not_gives_no_result() {
             assert_eq!(within(free.lifetime_sum - 1), None);
             assert_eq!(within(free.lifetime_sum / 2), None);
         }
+    }
+}
+
+#[test]
+fn rates_and_latencies_at_the_ends_of_their_ranges_drain_too() {
+    let torus = Torus::new(&[4, 3], &[]).unwrap();
+    let [fast, slow] = [Rate(100_000_000_000_000), Rate(1_000_000)];
+    let few = Parameters { messages: 3, message_packets: 2, ..Parameters::PUBLISHED };
+    let none = Picoseconds::ZERO;
+    let quick = Parameters {
+        packet: Bytes(1),
+        answer: Bytes(1),
+        external_rate: fast,
+        internal_rate: fast,
+        external_latency: none,
+        internal_latency: none,
+        injection_rate: 1e3,
+        ..few
+    };
+    let far = Picoseconds(499_000_000);
+    let far =
+        Parameters { external_rate: fast, external_latency: far, internal_latency: far, ..few };
+    let slow = Parameters { external_rate: slow, internal_rate: slow, injection_rate: 0.01, ..few };
+    for parameters in [quick, far, slow] {
+        for routing in ROUTINGS {
+            let pattern = PatternSpec::new("tornado", "");
+            let settings = settings(pattern, 1.0, routing, Tie::Random);
+            let measured = simulate(&torus, &parameters, &settings).unwrap();
+            assert_eq!(measured.packets, 12 * 3 * 2, "{parameters:?}");
+            assert!((measured.end as f64) < parameters.longest_run(&torus, 1.0) + 1e12);
+        }
+    }
+    let settings = settings(PatternSpec::new("tornado", ""), 1e-6, ROUTINGS[0], Tie::Plus);
+    for messages in [10_000, 100_000_000] {
+        let long = Parameters { messages, ..slow };
+        let refused = simulate(&torus, &long, &settings).unwrap_err().to_string();
+        assert!(refused.starts_with("a run of all these packets"), "{refused}");
+    }
+}
+
+#[test]
+fn what_is_measured_packet_by_packet_adds_up_to_the_totals() {
+    let torus = Torus::new(&[4, 4, 4], &[]).unwrap();
+    let parameters = Parameters { messages: 5, ..Parameters::PUBLISHED };
+    for routing in ROUTINGS {
+        let settings = settings(PatternSpec::new("transpose-3d", ""), 0.9, routing, Tie::Random);
+        let totals = simulate(&torus, &parameters, &settings).unwrap();
+        let keep = Keep { order: true, log: None };
+        let measured = measure(&torus, &parameters, &settings, keep, &mut |_| {}).unwrap();
+        assert_eq!(measured.totals, totals);
+        let total = measured.collector.total;
+        assert_eq!((total.packets, total.hops), (totals.packets, totals.hops));
+        let derouted = [totals.outflanked, totals.wrapped_around, totals.other_orthant];
+        assert_eq!(total.derouted, derouted);
+        // Each lifetime is rounded to a picosecond.
+        let apart = total.latency.abs_diff(totals.lifetime_sum / 1000);
+        assert!(apart <= u128::from(totals.packets), "{apart}");
+        let packets: u64 = measured.windows.iter().map(|window| window.packets).sum();
+        assert_eq!((packets, measured.windows.len()), (totals.packets, 5));
+        assert_eq!(measured.sent.iter().map(|it| it[0]).sum::<u64>(), totals.hops + totals.refused);
+        let growth = backlog_growth(&torus, &parameters, &settings);
+        assert_eq!(Ok(measured.growth().unwrap()), growth);
     }
 }

@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::event::Femtoseconds;
+use super::settings::LONGEST_RUN;
 use super::{Parameters, Settings};
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::units::Rate;
@@ -12,7 +13,11 @@ use flitlab_workload::traffic::Pattern;
 
 /// Time to send `bits` at `rate`, in femtoseconds, rounded down.
 pub fn transmission(bits: u64, rate: Rate) -> Femtoseconds {
-    narrow(u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0))
+    narrow(wide_transmission(bits, rate))
+}
+
+fn wide_transmission(bits: u64, rate: Rate) -> u128 {
+    u128::from(bits) * 1_000_000_000_000_000 / u128::from(rate.0)
 }
 
 /// When messages are created and packets are offered to the router. Both clocks start at 0 and tick
@@ -32,15 +37,26 @@ impl Clock {
         let largest = u64::from(torus.sizes().iter().copied().max().unwrap_or(1));
         let packet_bits = 8 * parameters.packet.0;
         let bits = packet_bits * u64::from(parameters.message_packets) * largest;
-        let message = transmission(bits, parameters.external_rate) as f64 / 8.0;
-        let packet = transmission(packet_bits * largest, parameters.external_rate) as f64 / 8.0;
-        let attempt = rounded_down(packet / parameters.injection_rate);
-        Self { message: rounded_down(message / load), attempt }
+        let time = |bits| wide_transmission(bits, parameters.external_rate) as f64 / 8.0;
+        // Longer ones make a run that is refused.
+        let period = |time: f64| rounded_down::<Femtoseconds>(time.min(2.0 * LONGEST_RUN));
+        let attempt = period(time(packet_bits * largest) / parameters.injection_rate);
+        Self { message: period(time(bits) / load), attempt: attempt.max(1) }
     }
 
     /// The next tick after `now` at which packets are offered.
     pub(super) fn next_tick(&self, now: Femtoseconds) -> Femtoseconds {
         (now / self.attempt + 1) * self.attempt
+    }
+
+    /// Between two attempts to inject.
+    pub(super) fn attempt(&self) -> Femtoseconds {
+        self.attempt
+    }
+
+    /// Between two messages of a node.
+    pub(super) fn message(&self) -> Femtoseconds {
+        self.message
     }
 
     /// When message `index` is created.

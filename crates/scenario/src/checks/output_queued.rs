@@ -6,7 +6,7 @@ use crate::schema::Draft;
 use crate::{Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::units::{Bytes, bytes_text};
 use flitlab_fabric::{CableClass, DIMENSION_NAMES, Fabric, Faults};
-use flitlab_output_queued::{MAX_PACKETS, Parameters};
+use flitlab_output_queued::{LONGEST_RUN, MAX_PACKETS, Parameters};
 use flitlab_workload::traffic::{Access, LoadSpec, OfferedLoad, Pattern, Process};
 
 const PRESET: &str = "router.preset";
@@ -148,7 +148,20 @@ impl Checks<'_> {
             let message =
                 format!("{all} packets would be created in all, and {MAX_PACKETS} is the most");
             let help = "lower `messages` in [measure], or make `message` smaller";
-            self.refuse(&["measure.messages", "traffic.message"], message, help);
+            return self.refuse(&["measure.messages", "traffic.message"], message, help);
+        }
+        let fraction = match load.load {
+            OfferedLoad::Fraction(fraction) => fraction,
+            // As much as a link carries, about.
+            OfferedLoad::Payload(rate) => rate.0 as f64 / routers.external_rate.0 as f64,
+        };
+        if let (Some(torus), Some(message_packets)) = (fabric.torus(), packets) {
+            let routers = Parameters { message_packets, ..*routers };
+            if routers.longest_run(torus, fraction) > LONGEST_RUN {
+                let message = "so many messages may take more than an hour of simulated time, which is the most";
+                let help = "lower `messages` in [measure], or raise `load`";
+                self.refuse(&["measure.messages", "traffic.load", PRESET], message, help);
+            }
         }
         self.equal_rates(load, &fabric, draft.seed);
     }

@@ -75,7 +75,10 @@ impl<'s> OutputQueuedRun<'s> {
 
     /// Bytes that it takes.
     pub(super) fn memory(&self) -> u64 {
-        memory_needed(self.torus, &self.parameters)
+        // What is recorded: of each message how much has arrived, of each link what it has sent.
+        let recorded = 4 * u64::from(self.parameters.messages)
+            + u64::from(self.torus.directions()) * size_of::<[u64; 2]>() as u64;
+        memory_needed(self.torus, &self.parameters) + u64::from(self.torus.nodes()) * recorded
     }
 
     /// What links between routers have carried: of at most [`MAX_CHANNELS`], the busiest.

@@ -165,7 +165,7 @@ pub(super) fn silent_warning(silent: usize) -> Option<String> {
 /// Says that packets on output-queued routers move no more.
 pub(super) fn stalled_warning(time: Picoseconds, delivered: u64) -> String {
     format!(
-        "livelock: at {} none of the packets that are left had arrived for the time of a million packets, after {}",
+        "livelock: at {} none of the packets that are left had arrived for as long as a million hops take, after {}",
         time_text(time),
         counted(narrow(delivered), "packet")
     )

@@ -11,9 +11,10 @@
 //! | `flitlab-routing` | [`routing`], [`adaptive`] | routes, tables, relations, adaptive rules, proofs |
 //! | `flitlab-workload` | [`application`], [`traffic`] | what ranks do; who sends what to whom, when |
 //! | `flitlab-engine` | [`engine`], [`measure`] | the simulator; latency, throughput, steady state, saturation |
+//! | `flitlab-output-queued` | [`output_queued`] | a second simulator: output queues, and answers in place of credits |
 //! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
-//! | `flitlab-papers` | [`reproduce`], [`output_queued`] | published results computed again |
+//! | `flitlab-papers` | [`reproduce`] | published results computed again |
 //!
 //! `docs/model.md` describes the simulated model.
 //!
@@ -54,7 +55,8 @@ pub use flitlab_base::{
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;
-pub use flitlab_papers::{output_queued, reproduce};
+pub use flitlab_output_queued as output_queued;
+pub use flitlab_papers::reproduce;
 pub use flitlab_report as report;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;

@@ -59,7 +59,8 @@ enum Published {
     OutflankTable2,
     /// Shares of packets that were derouted (Table 3)
     OutflankTable3,
-    /// Mean packet lifetimes over load (Figure 4)
+    /// Mean packet lifetimes over load (Figure 4): some six hours of CPU, with --quick half of one;
+    /// an interrupted run goes on by --resume
     OutflankFig4,
     /// Share of derouted packets over load, butterfly (Figure 5)
     OutflankFig5,

@@ -22,7 +22,7 @@ use flitlab::report::{
     DeadlockNote, DigestLog, Label, Point, ResultFolder, ResultRows, Status, write_messages,
     write_packets,
 };
-use flitlab::scenario::{Deadlock, Scenario};
+use flitlab::scenario::{Deadlock, RouterModel, Scenario};
 use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
@@ -83,6 +83,7 @@ impl Run {
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
+        self.refuse_of_engine(&scenario)?;
         let identity = || Ok(Scenario::identity(&document)?);
         let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
         let from = from.flatten();
@@ -212,6 +213,21 @@ impl Run {
 }
 
 impl Run {
+    /// Refuses what only the engine has.
+    fn refuse_of_engine(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let RouterModel::OutputQueued(_) = scenario.router else { return Ok(()) };
+        let asked = [
+            ("--checkpoint", self.keeping.path().is_some(), "keep no state"),
+            ("--log", self.log.is_some(), "write their digest at the end only"),
+            ("--trace-path", self.trace_path, "have no applications"),
+        ];
+        let Some((option, _, why)) = asked.into_iter().find(|it| it.1) else { return Ok(()) };
+        Err(Failure::input(format!(
+            "{option} is for routers of the engine; those of preset \"outflank-paper\" {why}\n\
+             help: leave {option} out, or choose another preset in [router]"
+        )))
+    }
+
     /// Which packets and messages are logged. The files must not be there.
     fn filter(&self, fabric: &Fabric) -> Result<LogFilter, Failure> {
         for path in [&self.log_packets, &self.log_messages].into_iter().flatten() {

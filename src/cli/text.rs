@@ -120,6 +120,9 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);
     let (warm_up, end) = (microseconds(row.warm_up), microseconds(row.simulated_time));
     let state = match row.status {
+        Status::Steady if row.warm_up.is_none() => {
+            format!("steady; all packets measured, from the first to the last in {end:.1} us")
+        }
         Status::Steady => format!(
             "steady; {warm_up:.1} us warm-up, then {} windows in {:.1} us",
             row.windows.unwrap_or(0),

@@ -56,6 +56,8 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
                 &[][..]
             } else if exchange {
                 &["--set", "exchange.message=512 B"][..]
+            } else if path.ends_with("/paper-router.toml") {
+                &["--set", "measure.messages=4"][..]
             } else {
                 &SHORT
             };
@@ -96,6 +98,59 @@ fn a_run_leaves_rows_figures_and_a_scenario_that_gives_the_same_again() {
     assert_eq!(first["points"], second["points"]);
     assert_eq!(place.read("first/points.csv"), place.read("second/points.csv"));
     assert_eq!(place.read("first/channels.csv"), place.read("second/channels.csv"));
+}
+
+#[test]
+fn a_sweep_of_output_queued_routers_is_run_drawn_and_logged_as_others_are() {
+    let place = Workplace::new("output_queued");
+    let path = scenario("outflank/paper-router");
+    let small = [
+        "--set",
+        "topology.torus.dimensions=[4, 4, 4]",
+        "--set",
+        "measure.messages=4",
+        "--set",
+        "sweep.grid.traffic.load=[0.1, 0.3, 0.5]",
+    ];
+    for threads in ["1", "3"] {
+        place.run(&with(&["sweep", &path, "--threads", threads, "--out", threads], &small));
+    }
+    for file in ["points.csv", "channels.csv", "windows.csv", "summary.json"] {
+        assert_eq!(place.read_bytes(&format!("1/{file}")), place.read_bytes(&format!("3/{file}")));
+    }
+    assert!(place.read("1/points.csv").contains("derouted_outflank"));
+    place.run(&["plot", "1", "--out", "again"]);
+    assert!(!place.read_bytes("again/latency-butterfly.svg").is_empty());
+    place.run(&["report", "1"]);
+
+    let own = [
+        "--set",
+        "routing={ outflank = {} }",
+        "--set",
+        "traffic.pattern=uniform",
+        "--set",
+        "traffic.load=1",
+    ];
+    let run = with(&["run", &path, "--json", "--out", "run"], &with(&small[..4], &own));
+    let result = place
+        .json(&with(&run, &["--log-packets", "packets.csv", "--log-messages", "messages.csv"]));
+    let point = &result["points"][0];
+    let packets = place.read("packets.csv");
+    let rows = packets.lines().skip(1);
+    assert_eq!(point["packets"].as_u64().unwrap(), rows.clone().count() as u64);
+    let derouted = rows.clone().filter(|row| row.contains(",outflank,")).count() as f64;
+    let share = point["derouted_outflank"].as_f64().unwrap();
+    let logged = derouted / rows.count() as f64;
+    assert!(logged > 0.0 && (logged - share).abs() < 1e-6, "{logged} {share}");
+    assert_eq!(place.read("messages.csv").lines().count(), 1 + 64 * 4);
+
+    for (option, file) in [("--checkpoint", "state"), ("--log", "digests.csv")] {
+        let (code, errors) =
+            place.fail(&with(&["run", &path, "--out", "none", option, file], &small[..4]));
+        assert!(code == 2 && errors.contains("outflank-paper"), "{code} {errors}");
+    }
+    let checked = place.run(&with(&["check", &path], &small[..4]));
+    assert!(checked.contains("output-queued, store-and-forward"), "{checked}");
 }
 
 #[test]

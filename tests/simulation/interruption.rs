@@ -13,7 +13,7 @@ use flitlab::{
         agnostic::{self, Algorithm},
         prove_forwarding,
     },
-    scenario::{Deadlock, Document},
+    scenario::{self, Deadlock, Document},
     topology::{CableClass, Cabling, Channel, Fabric},
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
@@ -437,11 +437,27 @@ fn tables_made_after_an_interruption_are_judged_before_the_run() {
              [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\n\
              failed_cables = [{{ switch = \"S0\", to = \"S2\" }}, {{ switch = \"S1\", to = \"S3\" }}]\n"
         );
-        flitlab::scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
+        scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
     };
     let Deadlock::Possible { how, .. } = read("min-hop").deadlock() else {
         panic!("packets go round the ring that is left");
     };
     assert!(how.starts_with("by the routes made after the interruption: "), "{how}");
     assert!(matches!(read("nue").deadlock(), Deadlock::Never(_)));
+}
+
+#[test]
+fn advice_against_deadlock_holds_after_the_failure_too() {
+    let text = "[topology.torus]\ndimensions = [4, 4]\n[router]\nbuffer = \"6 flits\"\nswitching = \"wormhole\"\n\
+                [adapter]\ninjection_buffer = \"6 flits\"\n[link]\nsharing = \"flit\"\n\
+                [traffic]\npattern = \"uniform\"\nload = 0.3\n\
+                [interruption]\ntime = \"6 us\"\nnew_tables_after = \"2 us\"\nrandom_failures = { cables = 1, seed = SEED }\n";
+    for seed in 1..20 {
+        let mut document = Document::parse("a.toml", &text.replace("SEED", &seed.to_string()));
+        let found = scenario::Scenario::read(&document).unwrap();
+        let advice = found.deadlock_advice().expect("rings can deadlock");
+        let typed = shlex::split(&advice[advice.find("--set").unwrap()..]).unwrap();
+        typed.iter().filter(|word| *word != "--set").for_each(|setting| document.set(setting));
+        scenario::Scenario::read(&document).unwrap_or_else(|refused| panic!("{advice}\n{refused}"));
+    }
 }

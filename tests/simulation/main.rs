@@ -37,6 +37,7 @@ mod load_bound;
 mod loggops;
 mod mutants;
 mod outflank_points;
+mod output_queued;
 mod own_adaptive;
 mod peer_figures;
 mod reference_engine;

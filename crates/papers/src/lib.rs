@@ -3,7 +3,6 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`reproduce`] | tables and figures of the papers on Angara, Nue, path selection and OutFlank Routing |
-//! | [`output_queued`] | the output-queued router of \[outflank\], a simulator of its own |
 //!
 //! `flitlab reproduce` runs them from the command line; docs/validation.md has the numbers.
 
@@ -17,5 +16,4 @@
     )
 )]
 
-pub mod output_queued;
 pub mod reproduce;

@@ -7,6 +7,7 @@ mod bubbles;
 mod errors;
 mod fabrics;
 mod lifetime;
+mod output_queued;
 mod responder_resources;
 mod sharing;
 mod workload;
@@ -53,6 +54,7 @@ pub(super) fn run(
     checks.bubbles(draft);
     checks.forwarding(draft);
     checks.sharing(draft);
+    checks.output_queued(draft, purpose);
     let mut without_tables = Fabrics::without_tables();
     let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
     let makes_tables = fabrics.makes_tables();

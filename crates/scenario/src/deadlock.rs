@@ -1,8 +1,9 @@
 //! Whether packets of a scenario can wait for each other for ever, and what to type where they can.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::{RoutingSpec, Scenario};
+use super::{Network, RoutingSpec, Scenario};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
 use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom, Routes};
@@ -140,11 +141,15 @@ impl Scenario {
     }
 
     /// The settings by which a dateline keeps rings from deadlock; `None` if the routing has none,
-    /// or failures have packets go more than half round a ring.
+    /// or failures, those of an interruption included, have packets go more than half round a ring.
     fn dateline(&self) -> Option<String> {
         let RoutingSpec::DirectionOrder(rules) = &self.network.routing else { return None };
-        let dated = DirectionRules { dateline: true, ..rules.clone() };
-        if rules.dateline || DirectionOrder::new(&self.network.fabric, dated).is_err() {
+        let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
+        let fabrics = [Some(&self.network), left.as_ref()].into_iter().flatten();
+        let dated = || DirectionRules { dateline: true, ..rules.clone() };
+        let is_past_half =
+            |network: &Arc<Network>| DirectionOrder::new(&network.fabric, dated()).is_err();
+        if rules.dateline || fabrics.into_iter().any(is_past_half) {
             return None;
         }
         // The collective subnetwork takes virtual channels that datelines take.

@@ -81,6 +81,7 @@ mod protocol_deadlock;
 mod reference;
 mod relation;
 mod resolved;
+mod router_model;
 mod routing;
 mod schema;
 mod series;
@@ -101,6 +102,7 @@ pub use interruption::InterruptionSpec;
 pub use network::Network;
 pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};
+pub use router_model::RouterModel;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
@@ -143,6 +145,9 @@ pub struct Scenario {
     pub network: Arc<Network>,
     /// Where the defaults of the parameters come from.
     pub preset: &'static str,
+    /// What simulates the routers.
+    pub router: RouterModel,
+    /// Of output-queued routers those of the engine that are like them without load.
     pub parameters: Parameters,
     pub workload: Workloads,
     pub measure: Settings,
@@ -217,6 +222,7 @@ impl Scenario {
             seed: draft.seed,
             network: reading.network.expect("or it was reported"),
             preset: draft.preset,
+            router: draft.router,
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,

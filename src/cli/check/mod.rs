@@ -15,13 +15,15 @@ use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
 use flitlab::engine::{InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
+use flitlab::narrow::narrow;
+use flitlab::output_queued::Parameters as OutputQueued;
 use flitlab::routing::{Freedom, RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
-use flitlab::scenario::{self, Deadlock, Diagnostics, RoutingSpec, Scenario, Sweep};
+use flitlab::scenario::{self, Deadlock, Diagnostics, RouterModel, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
-use flitlab::units::{Picoseconds, bytes_text, counted, time_text};
+use flitlab::units::{Picoseconds, bytes_text, counted, rate_text, time_text};
 
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
@@ -165,15 +167,19 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         line("cables", cables);
     }
     line("router", preset(scenario));
-    line("virtual channels", virtual_channels(simulation));
-    let packet = format!(
-        "{} flits of {}, {} of payload; {} such packets fit a buffer",
-        parameters.maximum_packet(),
-        bytes_text(parameters.flit),
-        bytes_text(parameters.maximum_payload),
-        parameters.buffer / parameters.maximum_packet()
-    );
-    line("largest packet", packet);
+    if let RouterModel::OutputQueued(routers) = &scenario.router {
+        output_queued(routers, &mut line);
+    } else {
+        line("virtual channels", virtual_channels(simulation));
+        let packet = format!(
+            "{} flits of {}, {} of payload; {} such packets fit a buffer",
+            parameters.maximum_packet(),
+            bytes_text(parameters.flit),
+            bytes_text(parameters.maximum_payload),
+            parameters.buffer / parameters.maximum_packet()
+        );
+        line("largest packet", packet);
+    }
     let (mean, most) = (expectation.hops_mean, expectation.hops_maximum);
     line("hops", format!("mean {mean:.3}, at most {most}"));
     let latency = format!(
@@ -238,11 +244,44 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
         _ => {}
     }
     let silent = expectation.nodes - simulation.senders().len();
-    let reason = if several { Some("no workload has them send") } else { facts.silent };
+    let reason = match scenario.router {
+        RouterModel::OutputQueued(_) => Some("they send to themselves, and their packets count"),
+        RouterModel::InputQueued if several => Some("no workload has them send"),
+        RouterModel::InputQueued => facts.silent,
+    };
     if let (1.., Some(reason)) = (silent, reason) {
         line("silent nodes", format!("{silent}: {reason}"));
     }
     text
+}
+
+/// The queues, links and messages of output-queued routers.
+fn output_queued(routers: &OutputQueued, line: &mut impl FnMut(&str, String)) {
+    line(
+        "queues",
+        format!(
+            "of {} packets: of each link two escapes and an adaptive one, and one of the sink",
+            routers.capacity
+        ),
+    );
+    let (packet, answer) = (bytes_text(routers.packet), bytes_text(routers.answer));
+    line("packets", format!("of {packet}, each answered by {answer}"));
+    let link = |rate, latency| format!("{} and {}", rate_text(rate), time_text(latency));
+    line(
+        "links",
+        format!(
+            "{} between routers, {} to and from a node",
+            link(routers.external_rate, routers.external_latency),
+            link(routers.internal_rate, routers.internal_latency)
+        ),
+    );
+    line(
+        "measured",
+        format!(
+            "{} of each node, all of their packets",
+            counted(narrow(routers.messages), "message")
+        ),
+    );
 }
 
 /// One of several workloads: its kind, its nodes, when it begins, and how its packets travel.
@@ -388,6 +427,9 @@ fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> Strin
 fn preset(scenario: &Scenario) -> String {
     let bubble = if scenario.parameters.bubble { "with" } else { "without" };
     let dateline = if scenario.network.routing.has_dateline() { ", with datelines" } else { "" };
+    if let RouterModel::OutputQueued(_) = scenario.router {
+        return format!("preset {}, output-queued, store-and-forward", scenario.preset);
+    }
     format!("preset {}, {bubble} bubble flow control{dateline}", scenario.preset)
 }
 

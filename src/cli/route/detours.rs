@@ -55,10 +55,12 @@ pub(super) fn show(route: &Route, network: &Network, names: &[String]) -> Result
     };
     let pair = ends(network, "--detours", names)?;
     let own = match &network.routing {
-        RoutingSpec::Adaptive(rules) => rules.non_minimal.outflank(torus),
+        RoutingSpec::Adaptive(rules) if rules.non_minimal.goes_via_intermediate() => {
+            rules.non_minimal.detours(torus)
+        }
         _ => Ok(None),
     };
-    let usual = || NonMinimalRule::new("outflank", "").outflank(torus);
+    let usual = || NonMinimalRule::new("outflank", "").detours(torus);
     let detours = own.and_then(|own| own.map_or_else(usual, |own| Ok(Some(own))));
     let detours = detours.map_err(Failure::input)?.expect("the rule is OutFlank's");
     let load = load(torus, route.look.load.as_deref())?;

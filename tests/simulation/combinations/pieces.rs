@@ -480,6 +480,10 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
     let presets = ["router.preset = \"infiniband-4xqdr\"", "router.preset = \"angara\""];
     all.extend(each("preset", &presets));
+    let paper = "router.preset = \"outflank-paper\"\nmeasure.messages = 5";
+    let adaptive = ["adaptive", "pick_orthant", "outflank"];
+    let paper = Piece::new("preset", paper).among(&["torus"]).among(&adaptive).among(&["traffic"]);
+    all.push(paper);
     all.extend(each("bubble", &["router.bubble = false"]));
     let speedups = ["router.crossbar_speedup = 2", "router.crossbar_speedup = 3"];
     all.extend(each("speed-up", &speedups));

@@ -112,6 +112,9 @@ impl Plan {
         if own.iter().any(|line| line.starts_with("application.file")) {
             lines.retain(|line| !line.starts_with("application.schedule"));
         }
+        if own.iter().any(|line| line.contains("outflank-paper")) {
+            lines.retain(|line| !line.starts_with("measure."));
+        }
         let of_tori = !matches!(tables[1], Some("agnostic" | "relation" | "opensm"));
         let sized = ["router.flit", "router.header", "router.maximum", "router.preset"];
         let sized = own.iter().any(|line| sized.iter().any(|key| line.starts_with(key)));

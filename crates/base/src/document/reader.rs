@@ -355,10 +355,20 @@ impl<'d> Reader<'d> {
     pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
         self.scope.asked.push(key);
         let path = self.path(key);
-        self.resolved.retain(|(recorded, _)| *recorded != path);
+        let below = join(&path, "");
+        self.resolved.retain(|(recorded, _)| *recorded != path && !recorded.starts_with(&below));
         if let Some(place) = self.key_place(key) {
             self.problems.push(Diagnostic::new(&place, message).help(help));
             self.mark_broken(key);
+        }
+    }
+
+    /// [Refuses](Self::forbid) all keys of the table that were asked for, but these.
+    pub fn forbid_all_but(&mut self, keys: &[&str], message: &str, help: &str) {
+        for key in self.scope.asked.clone() {
+            if !keys.contains(&key) {
+                self.forbid(key, message, help);
+            }
         }
     }
 

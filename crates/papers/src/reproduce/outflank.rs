@@ -16,11 +16,11 @@ mod show;
 use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, all, json};
-use crate::output_queued::{
-    Parameters, Routing, RunTotals, Settings, backlog_growth, simulate_within,
-};
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::Torus;
+use flitlab_output_queued::{
+    Parameters, Routing, RunTotals, Settings, backlog_growth, simulate_within,
+};
 use flitlab_report::rows_text;
 use flitlab_routing::adaptive::Tie;
 use flitlab_workload::traffic::PatternSpec;
@@ -223,7 +223,7 @@ pub fn outflank(result: Outflank, extent: Extent<'_>, progress: Progress<'_>) ->
             Outflank::Table2 => [
                 show::table_2(&throughputs),
                 show::table_of_limits(&limits),
-                show::gains(&throughputs),
+                show::gains(&throughputs, &limits),
             ]
             .join("\n"),
             Outflank::Table3 => show::table_3(&found),

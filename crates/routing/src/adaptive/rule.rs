@@ -299,15 +299,18 @@ impl NonMinimalRule {
         })
     }
 
-    /// The detours of OutFlank Routing on a torus; `None` if this is another rule.
+    /// The detours of OutFlank Routing, or of Pick Orthant Routing, on a torus; `None` if this is
+    /// another rule.
     ///
     /// # Errors
     /// If the torus is so large that there is no place for them.
-    pub fn outflank(&self, torus: &Torus) -> Result<Option<Detours>, String> {
-        let ByDetours::Nodes(bind) = &self.bind else { return Ok(None) };
-        let rule = bind(torus)?;
-        let rule: &dyn Any = &*rule;
-        Ok(rule.downcast_ref().cloned())
+    pub fn detours(&self, torus: &Torus) -> Result<Option<Detours>, String> {
+        let found = |rule: &dyn Any| rule.downcast_ref().cloned();
+        Ok(match self.bind(torus)? {
+            ByDetours::Minimal => None,
+            ByDetours::Orthants(rule) => found(&*rule),
+            ByDetours::Nodes(rule) => found(&*rule),
+        })
     }
 
     /// The bytes that it takes on a torus, estimated.

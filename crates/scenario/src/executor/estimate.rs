@@ -82,6 +82,19 @@ impl Pace {
         let begun = ThreadTime::now();
         let simulation = Simulation::new(lowest)?;
         let forecast = simulation.forecast().clone();
+        if let Some((run, _)) = simulation.output_queued() {
+            let packet = run.rehearse(limit).unwrap_or(UNMEASURED_PACKET);
+            let load = f64::INFINITY;
+            // All its points have as many packets, whatever the load.
+            return Ok(Self {
+                fixed: Duration::ZERO,
+                packet: [packet; 2],
+                highest: load,
+                sustained: load,
+                accepted: load,
+                forecast,
+            });
+        }
         let looking =
             if lowest.measure.window.is_none() { begun.elapsed() } else { Duration::ZERO };
         let bound = highest_load(&simulation);
@@ -108,7 +121,9 @@ impl Pace {
     /// If the scenario can't be simulated.
     pub(super) fn of_point(&self, scenario: &Scenario) -> Result<Duration, SetupError> {
         let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
-        let (packets, cost) = if simulation.offered_load().is_some() {
+        let (packets, cost) = if let Some((run, _)) = simulation.output_queued() {
+            (run.packets() as f64, self.packet[1])
+        } else if simulation.offered_load().is_some() {
             self.of_load(&simulation)
         } else {
             let packets = |bytes| {

@@ -6,6 +6,7 @@ mod ends;
 mod estimate;
 mod grid;
 mod local;
+mod output_queued;
 mod over_bound;
 mod plan;
 mod points;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
+use super::output_queued::OutputQueuedRun;
 use super::rows::{
     channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
@@ -80,7 +81,7 @@ pub struct Simulation {
     digests: Option<DigestLog>,
     /// Whether an application is simulated twice, to know what its critical path waited for.
     pub(crate) traces_path: bool,
-    log_filter: Option<LogFilter>,
+    pub(super) log_filter: Option<LogFilter>,
     forecast: OnceLock<Forecast>,
 }
 
@@ -126,8 +127,11 @@ impl Simulation {
         let network = &scenario.network;
         let routes = network.routes().map_err(Clone::clone)?;
         let collective = scenario.workload.is_collective();
-        let engine = memory_needed(&network.fabric, &scenario.parameters, routes, collective);
-        let room = |traffic| claim("simulating this fabric", engine.saturating_add(traffic));
+        let simulator = match OutputQueuedRun::of(scenario, 1.0) {
+            Some(run) => run.memory(),
+            None => memory_needed(&network.fabric, &scenario.parameters, routes, collective),
+        };
+        let room = |traffic| claim("simulating this fabric", simulator.saturating_add(traffic));
         let bound = scenario.workload.bind(scenario, &room)?;
         let interruption = scenario.interruption.as_ref().map(|it| interruption(it, network));
         Ok(Self {
@@ -243,7 +247,6 @@ impl Simulation {
         keep: &mut dyn FnMut(Snapshot<'_>),
     ) -> Outcome {
         let (state, from) = checkpoint.map(|it| (it.engine, it.standing)).unzip();
-        let watch = &mut Watch { progress, keep, from };
         let row = PointRow {
             nodes: u32::try_from(self.fabric().live_terminals().count()).ok(),
             ..PointRow::default()
@@ -252,10 +255,20 @@ impl Simulation {
         if let Some(outcome) = only.flatten() {
             return outcome;
         }
+        if let Some((run, rates)) = self.output_queued() {
+            return self.run_output_queued(&run, &rates, row, progress);
+        }
+        let watch = &mut Watch { progress, keep, from };
         match self.offered_load() {
             Some((rates, offered)) => self.run_load(rates, &offered, row, state, watch),
             None => self.run_finite(row, state, watch),
         }
+    }
+
+    /// The run of a load on output-queued routers; `None` if the routers are the engine's.
+    pub(super) fn output_queued(&self) -> Option<(OutputQueuedRun<'_>, LoadRates)> {
+        let rates = self.load()?;
+        Some((OutputQueuedRun::of(&self.scenario, rates.fraction)?, rates))
     }
 
     /// With what another simulation of the same network, parameters and pattern says of the pairs.

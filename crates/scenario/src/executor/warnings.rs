@@ -135,6 +135,42 @@ fn few_effective(windows: Option<f64>) -> Option<String> {
     ))
 }
 
+/// Says by how much what is under way on output-queued routers grew.
+pub(super) fn growing_warning(growth: f64, row: &PointRow) -> String {
+    let accepted = row.accepted_load.unwrap_or(0.0);
+    format!(
+        "not steady: from the second to the last quarter of the messages what is under way grew by {:.1}% of what was created, so \
+         load {:.3} looks past saturation (accepted {accepted:.3}); latencies depend on how many messages there are. Try --set \
+         traffic.load={}",
+        growth * 100.0,
+        row.offered_load.unwrap_or(0.0),
+        advised(accepted)
+    )
+}
+
+/// Why it can't be told whether a load on output-queued routers is steady.
+pub(super) const FEW_MESSAGES: &str = "undecided: fewer than four messages of each node don't tell whether what is under way grows; try --set \
+                                       measure.messages=8";
+
+/// Says how many nodes of output-queued routers send to themselves.
+pub(super) fn silent_warning(silent: usize) -> Option<String> {
+    (silent > 0).then(|| {
+        format!(
+            "{} no partner in this pattern and send to themselves, as in the paper's program: their packets are measured, too",
+            if silent == 1 { "1 node has".into() } else { format!("{silent} nodes have") }
+        )
+    })
+}
+
+/// Says that packets on output-queued routers move no more.
+pub(super) fn stalled_warning(time: Picoseconds, delivered: u64) -> String {
+    format!(
+        "livelock: at {} none of the packets that are left had arrived for as long as a million hops take, after {}",
+        time_text(time),
+        counted(narrow(delivered), "packet")
+    )
+}
+
 /// A load to try, of three digits and never 0.
 fn advised(load: f64) -> String {
     if load >= 0.01 { format!("{load:.3}") } else { format!("{:.2e}", load.max(1e-9)) }

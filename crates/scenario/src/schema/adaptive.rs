@@ -1,8 +1,10 @@
 //! `[routing.adaptive]`, `[routing.pick_orthant]` and `[routing.outflank]`: packets that choose
 //! their way.
 
-use crate::RoutingSpec;
-use flitlab_base::document::{Choice, Reader, Variant, Whole, plain_row, row_with_keys, with_keys};
+use crate::{RouterModel, RoutingSpec};
+use flitlab_base::document::{
+    Choice, Diagnostic, Reader, Variant, Whole, plain, plain_row, row_with_keys, with_keys,
+};
 use flitlab_base::registry::{Component, Registered, Registry};
 use flitlab_engine::VIRTUAL_CHANNELS;
 use flitlab_routing::adaptive::{AdaptiveKind, ByDetours, NonMinimalRule, Selection, Tie};
@@ -22,6 +24,7 @@ pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a 
 /// which bind a packet to ways round rings, have one in common.
 pub(super) fn variants<'v, 'd>(
     registry: &'v Registry,
+    model: &'v RouterModel,
 ) -> impl Iterator<Item = Variant<'v, 'd, RoutingSpec>> {
     let (orthants, mut own): (Vec<_>, Vec<_>) =
         registry.rows::<AdaptiveKind>().partition(|it| matches!(it.read, ByDetours::Orthants(_)));
@@ -29,10 +32,10 @@ pub(super) fn variants<'v, 'd>(
     let of_row = move |row: Registered<AdaptiveKind>| {
         row_with_keys(row, move |reader| {
             let rule = NonMinimalRule::read(row.row, reader);
-            rules(reader, rule, registry)
+            rules(reader, rule, registry, model)
         })
     };
-    [of_row(bubble), pick_orthant(orthants, registry)]
+    [of_row(bubble), pick_orthant(orthants, registry, model)]
         .into_iter()
         .chain(own.into_iter().map(of_row))
 }
@@ -40,6 +43,7 @@ pub(super) fn variants<'v, 'd>(
 fn pick_orthant<'v, 'd>(
     orthants: Vec<Registered<AdaptiveKind>>,
     registry: &'v Registry,
+    model: &'v RouterModel,
 ) -> Variant<'v, 'd, RoutingSpec> {
     let usual = orthants[0];
     let how = |name| format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`");
@@ -54,7 +58,7 @@ fn pick_orthant<'v, 'd>(
             row_with_keys(row, move |reader| NonMinimalRule::read(row.row, reader))
         };
         let rule = reader.choice(&choice, orthants.into_iter().map(read).collect());
-        rules(reader, rule, registry)
+        rules(reader, rule, registry, model)
     })
     .known_as([("por", String::new())].into_iter().chain(names))
 }
@@ -65,19 +69,32 @@ fn rules(
     reader: &mut Reader<'_>,
     non_minimal: Option<NonMinimalRule>,
     registry: &Registry,
+    model: &RouterModel,
 ) -> Option<RoutingSpec> {
     let mut rules = AdaptiveRules::default();
     let doc = "Which output a packet prefers among those that are free and have room for it.";
     let choice = Choice::usual("selection", Selection::NOUN, Selection::built_in()[0].name, doc);
     let functions = registry.rows().map(|row| plain_row(row, row.row)).collect();
     let selection = reader.choice(&choice, functions);
-    let doc = "Which way a packet may go when both ways round a ring are as long.";
+    let doc = "Which way a packet may go when both ways round a ring are as long; by default \"plus\" with router.preset \
+               \"outflank-paper\".";
     let ties = [
         ("both", None, "either, as the routers find room."),
         ("plus", Some(Tie::Plus), "always positive."),
         ("random", Some(Tie::Random), "one at random, drawn for each packet."),
     ];
-    let tie = reader.one_of("tie", "rule for half rings", doc, ties);
+    let output_queued = matches!(model, RouterModel::OutputQueued(_));
+    let usual = if output_queued { "plus" } else { "both" };
+    let choice = Choice::usual("tie", "rule for half rings", usual, doc);
+    let ties = ties.map(|(name, tie, doc)| plain(name, tie, doc));
+    let tie = reader.choice(&choice, ties.into());
+    if let (true, Some(None), Some(place)) = (output_queued, tie, reader.place("tie")) {
+        let message =
+            "with preset \"outflank-paper\" a packet's directions are decided when it is created";
+        let help = "choose \"plus\", as the paper's program does, or \"random\"";
+        reader.problems.push(Diagnostic::new(&place, message).help(help));
+        reader.mark_broken("tie");
+    }
     reader.set(
         "injection_bubble",
         &Whole { range: 0..=255 },
@@ -112,6 +129,14 @@ fn rules(
             );
         }
     });
+    if output_queued {
+        for key in ["selection", "injection_bubble", "escape", "virtual_channels"] {
+            let message = "routers of preset \"outflank-paper\" have this rule fixed: the adaptive queue with the most room; at \
+                           injection one of which more than half is free; else an escape in direction order, of two with \
+                           intermediate nodes";
+            reader.forbid(key, message, "leave it out, or choose another preset in [router]");
+        }
+    }
     rules.non_minimal = non_minimal?;
     rules.selection = selection?;
     rules.tie = tie?;

@@ -1,16 +1,18 @@
 //! `[measure]`: for how long, and how precisely.
 
+use crate::RouterModel;
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{MAX_WINDOWS, Settings};
+use flitlab_output_queued::Parameters;
 
-pub(super) fn read(reader: &mut Reader<'_>) -> Settings {
+pub(super) fn read(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     let doc = "When a measurement begins and ends. For a steady load only; an [exchange] is \
                measured from its beginning to its end.";
-    reader.table("measure", doc, settings)
+    reader.table("measure", doc, |reader| settings(reader, model))
 }
 
-fn settings(reader: &mut Reader<'_>) -> Settings {
+fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered \
                load, the messages and the process.";
@@ -32,5 +34,25 @@ fn settings(reader: &mut Reader<'_>) -> Settings {
     reader.set("growth", &fraction, &mut settings.growth, doc);
     let doc = "Whether it is counted how many packets are overtaken by one of their pair that was sent later.";
     reader.set("order", &Flag, &mut settings.order, doc);
+    let doc = "Messages of each node, of which all packets are measured, from the first on. With router.preset \
+               \"outflank-paper\" only; it takes `growth` and `order` besides.";
+    let messages = Whole { range: 1..=1_000_000 };
+    match model {
+        RouterModel::OutputQueued(routers) => {
+            reader.set("messages", &messages, &mut routers.messages, doc);
+            let message = "routers of preset \"outflank-paper\" are measured from the first message to the last, without \
+                           warm-up and windows";
+            let help = "leave it out; `messages` says how many there are";
+            reader.forbid_all_but(&["messages", "growth", "order"], message, help);
+        }
+        RouterModel::InputQueued if reader.is_documenting() => {
+            reader.value("messages", &messages, Parameters::PUBLISHED.messages.into(), doc);
+        }
+        RouterModel::InputQueued => {
+            let message = "`messages` is for router.preset \"outflank-paper\"; other routers are measured in windows";
+            let help = "leave it out; `maximum_windows` bounds how long is measured";
+            reader.forbid("messages", message, help);
+        }
+    }
     settings
 }

@@ -16,7 +16,7 @@ mod topology;
 
 use super::name::ScenarioName;
 use super::workload::{self, Given, Workloads};
-use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
+use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Value, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
@@ -30,6 +30,7 @@ pub(super) struct Draft {
     pub seed: u64,
     pub topology: Option<TopologySpec>,
     pub preset: &'static str,
+    pub router: RouterModel,
     pub parameters: Parameters,
     pub routing: Option<RoutingSpec>,
     pub workload: Option<Workloads>,
@@ -85,15 +86,17 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
     let bubble = !any_fabric && !goes_without_bubble(reader);
-    let (preset, mut parameters) = router::read(reader, any_fabric, bubble, (spec, seed));
-    let routing = routing::read(reader, spec, &parameters, registry);
+    let router::Routers { preset, mut model, mut parameters } =
+        router::read(reader, any_fabric, bubble, (spec, seed));
+    let routing = routing::read(reader, spec, (&parameters, &model), registry);
     let places = spec.map(TopologySpec::places);
-    let mut given = Given { places, registry, parameters: &mut parameters, nodes: None };
+    let mut given =
+        Given { places, registry, router: &model, parameters: &mut parameters, nodes: None };
     let workload = workload::read(reader, &mut given, purpose);
     if let Some(workloads) = &workload {
         parameters.classes = workloads.classes();
     }
-    let measure = measure::read(reader);
+    let measure = measure::read(reader, &mut model);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
     reader.finish();
@@ -103,6 +106,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         seed,
         topology,
         preset,
+        router: model,
         parameters,
         routing,
         workload,

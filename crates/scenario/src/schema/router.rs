@@ -1,10 +1,11 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
 use super::errors;
-use crate::TopologySpec;
+use crate::router_model::equivalent;
+use crate::{RouterModel, TopologySpec};
 use flitlab_base::document::{
-    Choice, Flag, List, Listed, Quantity, Reader, Whole, WordOr, flits, plain, rate, size, time,
-    time_to, with_keys,
+    Choice, Flag, List, Listed, Number, Quantity, Reader, Whole, WordOr, flits, plain, rate, size,
+    time, time_to, with_keys,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -13,6 +14,7 @@ use flitlab_engine::{
     Parameters, Switching,
 };
 use flitlab_fabric::CableClass;
+use flitlab_output_queued::{self as output_queued, MAX_SLOTS};
 
 /// Small counts: a u8 numbers injection channels.
 const CHANNELS: Whole = Whole { range: 1..=255 };
@@ -33,8 +35,25 @@ pub(super) const ATOMIC: &str = "atomic";
 
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
+const OUTFLANK_PAPER: &str = "outflank-paper";
 
-/// The preset's name, and the values. `any_fabric`: the routing is one of any fabric, so there is
+/// The values of `[router]`, `[link]` and `[adapter]`.
+pub(super) struct Routers {
+    /// The preset's name.
+    pub preset: &'static str,
+    pub model: RouterModel,
+    pub parameters: Parameters,
+}
+
+/// Why output-queued routers have none of the other keys, and the way out.
+const OWN_KEYS: [&str; 2] = [
+    "this key is for routers with input buffers and credits; those of preset \"outflank-paper\" have output queues, and \
+     answers to packets",
+    "leave it out; the rates, latencies and sizes of these routers are keys of the preset, such as `preset = { outflank-paper \
+     = { queue = 8 } }` in [router]: `flitlab check --reference preset` lists them",
+];
+
+/// Reads the three tables. `any_fabric`: the routing is one of any fabric, so there is
 /// no bubble rule, and the defaults are those of a network of switches. `bubble`: by default there
 /// is a bubble rule. The topology is `None` if it is wrong; the seed is the scenario's.
 pub(super) fn read(
@@ -42,11 +61,17 @@ pub(super) fn read(
     any_fabric: bool,
     bubble: bool,
     (topology, seed): (Option<&TopologySpec>, u64),
-) -> (&'static str, Parameters) {
+) -> Routers {
     let mut parameters = Parameters::default();
     let doc = "The routers, and the packets that they forward.";
-    let preset =
+    let (preset, model) =
         reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
+    let [message, help] = OWN_KEYS;
+    let refuse = |reader: &mut Reader<'_>| {
+        if let RouterModel::OutputQueued(_) = model {
+            reader.forbid_all_but(&[], message, help);
+        }
+    };
     reader.table("link", "The cables between routers.", |reader| {
         if let Some(rate) = topology.and_then(TopologySpec::fastest_rate) {
             parameters.link_rate = rate;
@@ -55,19 +80,23 @@ pub(super) fn read(
         let fabric = || topology.and_then(|topology| topology.fabric().ok());
         let cables = topology.map_or_else(|| vec![CableClass::default()], |it| it.cable_classes());
         parameters.errors = errors::read(reader, &parameters, &cables, fabric, seed);
+        refuse(reader);
     });
     let doc = "The network adapters: each node's way into and out of the network, and its host.";
-    reader.table("adapter", doc, |reader| adapter(reader, &mut parameters));
-    (preset, parameters)
+    reader.table("adapter", doc, |reader| {
+        adapter(reader, &mut parameters);
+        refuse(reader);
+    });
+    Routers { preset, model, parameters }
 }
 
-/// The preset's name.
+/// The preset's name, and whose routers they are.
 fn router(
     reader: &mut Reader<'_>,
     any_fabric: bool,
     bubble: bool,
     to: &mut Parameters,
-) -> &'static str {
+) -> (&'static str, RouterModel) {
     let usual = if any_fabric { INFINIBAND } else { ANGARA };
     let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic], \
               [routing.opensm] and [routing.relation] it is \"infiniband-4xqdr\".";
@@ -76,12 +105,21 @@ fn router(
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
                       flit, 8 virtual channels with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
+    let paper = "the output-queued, store-and-forward router behind the results of the OutFlank paper, which has a \
+                 simulator of its own; its keys have the values of the paper's Table 1. For tori of rings with \
+                 [routing.adaptive], [routing.pick_orthant] or [routing.outflank], and [traffic]; the other keys of [router], \
+                 [link] and [adapter] are not for it.";
+    let input_queued = RouterModel::InputQueued;
     let presets = vec![
-        plain(ANGARA, (ANGARA, Parameters::default()), angara),
-        plain(INFINIBAND, (INFINIBAND, Parameters::infiniband_4xqdr()), infiniband),
+        plain(ANGARA, (ANGARA, input_queued, Parameters::default()), angara),
+        plain(INFINIBAND, (INFINIBAND, input_queued, Parameters::infiniband_4xqdr()), infiniband),
+        with_keys(OUTFLANK_PAPER, paper, |reader| {
+            let routers = output_queued(reader);
+            Some((OUTFLANK_PAPER, RouterModel::OutputQueued(routers), equivalent(&routers)))
+        }),
     ];
-    let (preset, parameters) =
-        reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
+    let (preset, model, parameters) =
+        reader.choice(&preset, presets).unwrap_or((usual, input_queued, Parameters::default()));
     *to = parameters;
     reader.set("flit", &size(1, MAX_FLIT_SIZE), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
@@ -121,7 +159,40 @@ fn router(
     to.head_of_queue_lifetime = lifetime;
     let doc = "Time of a flit from an input buffer to an output.";
     reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
-    preset
+    if let RouterModel::OutputQueued(_) = model {
+        let [message, help] = OWN_KEYS;
+        reader.forbid_all_but(&["preset"], message, help);
+    }
+    (preset, model)
+}
+
+/// The keys of the preset with output queues.
+fn output_queued(reader: &mut Reader<'_>) -> output_queued::Parameters {
+    let mut to = output_queued::Parameters::PUBLISHED;
+    let doc = "Size of a packet, S in the paper; all have this one.";
+    reader.set("packet", &size(1, MAX_FLIT_SIZE), &mut to.packet, doc);
+    let doc = "Size of an acknowledgement or refusal, at most that of a packet.";
+    reader.set("answer", &size(1, MAX_FLIT_SIZE), &mut to.answer, doc);
+    let doc = "Packets that a queue holds, C: each link has three, and the sink one.";
+    let slots = Whole { range: 2..=MAX_SLOTS.into() };
+    reader.set("queue", &slots, &mut to.capacity, doc);
+    let doc = "Rate of the links between routers, B_ext.";
+    reader.set("external_rate", &rate(), &mut to.external_rate, doc);
+    let doc = "Their latency, lambda_ext: from a packet's last bit until the next router has it.";
+    let latency = hop_time(Picoseconds::ZERO);
+    reader.set("external_latency", &latency, &mut to.external_latency, doc);
+    let doc = "Rate of the links between a node's generator, router and sink, B_int.";
+    reader.set("internal_rate", &rate(), &mut to.internal_rate, doc);
+    reader.set(
+        "internal_latency",
+        &latency,
+        &mut to.internal_latency,
+        "Their latency, lambda_int.",
+    );
+    let doc = "How often a node offers a packet to its router while it has some, as a multiple of the packets of load 1.";
+    let attempts = Number { above: 0.0, to: 1e3, inclusive: true };
+    reader.set("attempts", &attempts, &mut to.injection_rate, doc);
+    to
 }
 
 fn switching(reader: &mut Reader<'_>) -> Option<Switching> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{RoutingSpec, TopologySpec};
+use crate::{RouterModel, RoutingSpec, TopologySpec};
 use flitlab_base::document::{
     Choice, Flag, InputFile, Reader, Text, Value, Whole, plain_row, with_keys,
 };
@@ -40,13 +40,16 @@ pub(super) fn is_of_any_fabric(reader: &Reader<'_>, topology: Option<&TopologySp
 pub(super) fn read(
     reader: &mut Reader<'_>,
     topology: Option<&TopologySpec>,
-    parameters: &flitlab_engine::Parameters,
+    (parameters, model): (&flitlab_engine::Parameters, &RouterModel),
     registry: &Registry,
 ) -> Option<RoutingSpec> {
     let choice = Choice {
         key: "routing",
         noun: "routing",
-        default: Some(default(topology)),
+        default: Some(match model {
+            RouterModel::InputQueued => default(topology),
+            RouterModel::OutputQueued(_) => "adaptive",
+        }),
         doc: "",
         sections: true,
     };
@@ -92,7 +95,7 @@ pub(super) fn read(
         angara.known_as(of_angara),
         file,
     ];
-    variants.extend(adaptive::variants(registry));
+    variants.extend(adaptive::variants(registry, model));
     variants.extend([
         forwarding::agnostic(parameters.virtual_channels, topology, registry),
         forwarding::opensm(topology),

@@ -6,11 +6,11 @@ use super::{
     Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE, Share,
     WorkloadKind, WorkloadSpec,
 };
-use crate::Scenario;
 use crate::checks::Checks;
 use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
+use crate::{RouterModel, Scenario};
 use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
@@ -38,7 +38,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
          (\"3 GB/s\"). The capacity of [topology.torus] is what saturates its bisection under uniform \
          traffic; of other fabrics it is the rate of a cable.";
     let load = reader.required("load", &Load, doc);
-    let process = process(reader);
+    let process = process(reader, given.router);
     let message = match process {
         Some((_, Some(packets))) => {
             reader.forbid(
@@ -51,8 +51,11 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
         _ => reader.value_from(
             "message",
             &size(0, LARGEST_MESSAGE),
-            parameters.maximum_payload,
-            "as router.maximum_payload",
+            match given.router {
+                RouterModel::InputQueued => parameters.maximum_payload,
+                RouterModel::OutputQueued(it) => Bytes(it.packet.0 * u64::from(it.message_packets)),
+            },
+            "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"",
             "Size of a message; longer ones than router.maximum_payload are cut into packets.",
         ),
     };
@@ -62,9 +65,12 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
 }
 
 /// The process, and the packets of a burst.
-fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
-    let doc = "When messages are created.";
-    let choice = Choice::usual("process", "process", "bernoulli", doc);
+fn process(reader: &mut Reader<'_>, router: &RouterModel) -> Option<(Process, Option<u64>)> {
+    let doc = "When messages are created. With router.preset \"outflank-paper\" all nodes create them together, at equal \
+               intervals: there it is { periodic = { in_step = true } }.";
+    let together = matches!(router, RouterModel::OutputQueued(_));
+    let usual = if together { "periodic" } else { "bernoulli" };
+    let choice = Choice::usual("process", "process", usual, doc);
     let bernoulli = "in each flit time of a cable a message with the same probability.";
     let periodic = "at equal intervals.";
     let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
@@ -74,9 +80,9 @@ fn process(reader: &mut Reader<'_>) -> Option<(Process, Option<u64>)> {
         &choice,
         vec![
             plain("bernoulli", (Process::Bernoulli, None), bernoulli),
-            with_keys("periodic", periodic, |reader| {
+            with_keys("periodic", periodic, move |reader| {
                 let doc = "Whether all nodes start together; otherwise each at a random time.";
-                let in_step = reader.value("in_step", &Flag, false, doc);
+                let in_step = reader.value("in_step", &Flag, together, doc);
                 Some((Process::Periodic { in_step }, None))
             }),
             with_keys("burst", burst, |reader| {

@@ -247,6 +247,7 @@ pub fn write_items(
     let mut documented = "";
     let mut described: Vec<(&KeyDoc, String)> = Vec::new();
     let mut repeated = Repeated::default();
+    let mut names = Vec::new();
     // Below a table's header they would belong to that table.
     let outermost = |item: &&Item| matches!(item, Item::Key(key) if !key.path.contains('.'));
     let (first, rest): (Vec<&Item>, Vec<&Item>) = items.iter().partition(outermost);
@@ -260,7 +261,7 @@ pub fn write_items(
             Item::Key(key) => {
                 let Some(value) = choose(key) else { continue };
                 let mut text = String::new();
-                write_key(&mut text, key, value)?;
+                write_key(&mut text, key, value, &mut names)?;
                 let alike = |(other, described): &&(&KeyDoc, String)| {
                     *described == text && beside(&other.path, &key.path)
                 };
@@ -340,21 +341,65 @@ impl Repeated {
 
 /// Writes a key's purpose, its values and the meaning of its absence, as comments.
 pub fn describe(page: &mut dyn fmt::Write, key: &KeyDoc) -> fmt::Result {
+    describe_beside(page, key, &mut Vec::new())
+}
+
+/// The names that a key of the page has, with their descriptions.
+struct DescribedNames {
+    key: String,
+    path: String,
+    texts: Vec<String>,
+}
+
+/// So many names that a key shares with an earlier one of its name are listed without their
+/// descriptions.
+const MANY_NAMES: usize = 8;
+
+/// The same, without the descriptions of names that an earlier key of this name has likewise.
+fn describe_beside(
+    page: &mut dyn fmt::Write,
+    key: &KeyDoc,
+    earlier: &mut Vec<DescribedNames>,
+) -> fmt::Result {
     comment(page, 0, key.doc)?;
     if key.variants.is_empty() {
         comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
     } else {
         comment(page, 0, &format!("One of these. {}", key.presence()))?;
     }
+    let mut texts = Vec::new();
     for variant in &key.variants {
-        comment(page, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
-        write_fields(page, 6, &variant.fields)?;
+        let mut text = String::new();
+        comment(&mut text, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
+        write_fields(&mut text, 6, &variant.fields)?;
+        texts.push(text);
     }
+    let shared = |other: &DescribedNames| {
+        texts.iter().map(|text| other.texts.contains(text)).collect::<Vec<bool>>()
+    };
+    let first = earlier.iter().find(|other| {
+        other.key == key.name() && shared(other).iter().filter(|&&is| is).count() >= MANY_NAMES
+    });
+    let known = first.map_or_else(|| vec![false; texts.len()], shared);
+    for (text, _) in texts.iter().zip(&known).filter(|(_, known)| !**known) {
+        page.write_str(text)?;
+    }
+    if let Some(first) = first {
+        let names = key.variants.iter().zip(&known).filter(|(_, known)| **known);
+        let names: Vec<&str> = names.map(|(variant, _)| variant.name).collect();
+        comment(page, 2, &format!("As for {}: {}.", first.path, names.join(", ")))?;
+    }
+    earlier.push(DescribedNames { key: key.name().into(), path: key.path.clone(), texts });
     write_fields(page, 2, &key.fields)
 }
 
-fn write_key(page: &mut dyn fmt::Write, key: &KeyDoc, value: Option<String>) -> fmt::Result {
-    describe(page, key)?;
+fn write_key(
+    page: &mut dyn fmt::Write,
+    key: &KeyDoc,
+    value: Option<String>,
+    earlier: &mut Vec<DescribedNames>,
+) -> fmt::Result {
+    describe_beside(page, key, earlier)?;
     if let Some(value) = value {
         return writeln!(page, "{} = {value}", key.name());
     }

@@ -220,6 +220,11 @@ fn equal_scenarios_give_equal_results_and_the_seed_matters_to_what_is_drawn() {
     assert_eq!(of(&one, 1), of(&again, 1));
     let other = Scenario { seed: 2, ..one.clone() };
     assert_ne!(of(&one, 1).measured.digest, of(&other, 1).measured.digest);
+    assert!(!one.ignores_the_seed(&other));
+    let fixed = scenario("[4, 4, 4]", "outflank", &more.replace("uniform", "tornado"));
+    let other = Scenario { seed: 2, ..fixed.clone() };
+    assert_eq!(of(&fixed, 1), of(&other, 1));
+    assert!(fixed.ignores_the_seed(&other));
 }
 
 #[test]

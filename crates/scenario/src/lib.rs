@@ -121,6 +121,7 @@ use flitlab_base::document::{Hints, Missed, Reader};
 use flitlab_base::registry::Package;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
+use flitlab_workload::traffic::Partners;
 use schema::Draft;
 
 /// The purpose of reading a document.
@@ -191,9 +192,17 @@ impl Scenario {
     }
 
     /// Whether another seed gives the same result: this and `other`, the same with another seed,
-    /// draw no random number. Of a load `false`, since its messages come at random times.
+    /// draw no random number. Of a load `false`, since its messages come at random times, but for that
+    /// of output-queued routers.
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
-        let fixed = !self.workload.draws();
+        let draws = match (&self.router, self.workload.load()) {
+            // All nodes create their messages at equal intervals.
+            (RouterModel::OutputQueued(_), Some(load)) => {
+                load.pattern.partners() != Partners::Fixed
+            }
+            _ => self.workload.draws(),
+        };
+        let fixed = !draws;
         // Links that err draw which packets they damage.
         let fixed = fixed && self.parameters.errors.is_none();
         // A fabric that is drawn has the seed that it follows from in its description.

@@ -230,6 +230,7 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
                 Some(name).filter(|&name| name != "torus")
             };
             let text = match (within("topology."), within("routing.")) {
+                _ if key.path == "measure.messages" => PAPER.into(),
                 (Some(name), _) => fabrics::smallest(name),
                 (None, Some(name)) => format!("{PLAIN}[routing.{name}]\n"),
                 (None, None) => PLAIN.into(),
@@ -248,6 +249,10 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
 
 /// An application of a torus.
 const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 2]\n[application]\nschedule = { barrier = { ranks = 8 } }\n";
+
+/// Output-queued routers.
+const PAPER: &str = "[topology.torus]\ndimensions = [4, 4]\n[router]\npreset = \"outflank-paper\"\n\
+                     [traffic]\npattern = \"uniform\"\nload = 0.1\n";
 
 const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 2]\n[collective]\noperation = \"all-reduce\"\nmessage = \"1 KiB\"\n";
 
@@ -298,6 +303,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             }
             if key.path.starts_with("workloads.") {
                 text = WORKLOADS.into();
+            }
+            if variant.name == "outflank-paper" {
+                text = PAPER.into();
             }
             let mut document = document(&text);
             let inner = match variant.name {

@@ -84,8 +84,8 @@ impl Pace {
         let forecast = simulation.forecast().clone();
         if let Some((run, _)) = simulation.output_queued() {
             let packet = run.rehearse(limit).unwrap_or(UNMEASURED_PACKET);
-            let load = f64::INFINITY;
             // All its points have as many packets, whatever the load.
+            let load = UNMEASURED_SATURATION * highest_load(&simulation);
             return Ok(Self {
                 fixed: Duration::ZERO,
                 packet: [packet; 2],

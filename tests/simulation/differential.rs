@@ -85,6 +85,33 @@ fn the_engines_agree_where_adapters_hold_few_responses() {
     assert!(one > 3, "{one} deadlocks on one channel");
 }
 
+/// Operations of the collective subnetwork beside other traffic, on links that are sound and on links
+/// that err.
+#[test]
+fn both_engines_agree_on_collective_operations() {
+    let with = (0..120).into_par_iter().map(|seed| {
+        let adaptive = Scenario::adaptive(seed).filter(|_| seed % 4 == 3);
+        let scenario = adaptive.unwrap_or_else(|| Scenario::ruled(seed));
+        let scenario = scenario.with_cables_at_times(seed).with_collectives(seed);
+        let scenario = if seed % 3 == 0 { scenario } else { scenario.with_errors(seed) };
+        agree(seed, &scenario);
+        usize::from(scenario.collective.is_some())
+    });
+    let with: usize = with.sum();
+    assert!(with > 80, "{with} scenarios with operations");
+}
+
+/// A buffer from which operands were taken, or copies sent, counted among those that an input port
+/// sent from, if the crossbar was faster than a channel.
+#[test]
+fn packets_of_collective_operations_take_none_of_a_ports_speed_up() {
+    for seed in [53, 57, 115] {
+        let scenario = Scenario::ruled(seed).with_cables_at_times(seed).with_collectives(seed);
+        assert!(scenario.parameters.crossbar_speedup > 1 && scenario.collective.is_some());
+        agree(seed, &scenario);
+    }
+}
+
 #[test]
 #[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
@@ -139,7 +166,7 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
 fn instants_that_are_left_out_would_change_nothing() {
     for seed in 0..24 {
         let scenario = flit_scenario(seed);
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let (log, digest, stuck) = run_flits(&scenario);
         let every_tick = flit_engine::run_every_tick(fabric, routes, parameters, messages);
         let every_tick = match every_tick {

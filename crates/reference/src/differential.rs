@@ -41,13 +41,14 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
     let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
-    scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
+    let scenario = scenario.with_responder_resources_at_times(seed);
+    scenario.with_head_of_queue_lifetime_at_times(seed).with_collectives_at_times(seed)
 }
 
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
 /// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     match flit_engine::run(fabric, routes, parameters, messages) {
         Ok((log, digest)) => (log, digest, false),
         Err(deadlock) => (deadlock.log, deadlock.digest, true),
@@ -60,10 +61,9 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
 /// # Panics
 /// If they differ in anything.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
     let script = Script::new(messages.clone());
-    let workload = script.clone();
-    let run = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
+    let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
         let (reference, digest, stuck) = run_flits(scenario);
@@ -82,7 +82,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
         assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
         (reference, false)
     } else {
-        match engine::run_counting(fabric, routes, parameters, messages) {
+        match engine::run_counting(fabric, routes, parameters, messages, collective.as_ref()) {
             Ok((reference, counts, flits)) => {
                 if parameters.errors.is_some() {
                     assert_equal_counts(scenario, counts, &flits);
@@ -100,7 +100,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
 /// Compares for how long packets waited for each channel, of which the fast engine counts a part
 /// anew.
 fn agree_on_stalls(seed: u64, scenario: &Scenario) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let reference = flit_engine::stalls(fabric, routes, parameters, messages);
     let workload = Box::new(Script::new(messages.clone()));
     let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
@@ -155,14 +155,14 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 18 + 10 + 6;
+pub const PACKET_FEATURES: usize = 18 + 12 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
 pub const FLIT_FEATURES: usize = 18 + 11 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
         Routes::Table(table) if table.has_several() => "route table, several a pair",
@@ -227,7 +227,7 @@ pub fn has_dateline(routes: &Routes) -> bool {
 
 /// Where links are granted to whole packets.
 fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
     let mut sizes = messages.iter().map(|it| it.bytes % parameters.maximum_payload.0.max(1));
     let failed = fabric.torus().is_some_and(|torus| {
         let whole = torus.fabric(&Faults::default()).expect("it was made before");
@@ -248,6 +248,8 @@ fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
         (failed, "failed cables"),
         (parameters.responder_resources.is_some(), "responder resources"),
         (parameters.head_of_queue_lifetime.is_some(), "a lifetime at the head of queues"),
+        (collective.is_some(), "collective operations"),
+        (collective.is_some() && parameters.errors.is_some(), "collectives on links that err"),
     ])
 }
 

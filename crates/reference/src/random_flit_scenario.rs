@@ -56,7 +56,7 @@ pub fn flit_scenario_by_table(seed: u64) -> Scenario {
 
 /// Draws what routers with shared links have besides, and what is different in them.
 pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
     let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
     let chooses = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));

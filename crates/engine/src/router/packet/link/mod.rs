@@ -9,7 +9,7 @@
 mod bad_copies;
 mod damage;
 mod repeat;
-mod replay;
+pub(super) mod replay;
 
 use serde::{Deserialize, Serialize};
 

@@ -90,6 +90,17 @@ pub(crate) struct ReplayEntry {
     pub bad: bool,
 }
 
+/// Whether a channel is held for a packet of a collective operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Hold {
+    #[default]
+    No,
+    /// The packet waits for other channels.
+    Waits,
+    /// It has all of them, and starts at this time. Until then the link begins nothing more.
+    Starts(Tick),
+}
+
 /// The sending end of a channel that may send again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplayChannel {
@@ -101,6 +112,7 @@ pub(crate) struct ReplayChannel {
     pub reverse: Option<FarOutput>,
     /// Time at which the last flit of the present transmission has left.
     pub line_free: Tick,
+    pub hold: Hold,
     pub entries: VecDeque<ReplayEntry>,
     /// Flits of these packets.
     held: u32,
@@ -128,7 +140,11 @@ impl ReplayChannel {
     }
 
     /// Puts a packet into the replay buffer that is granted the channel. Returns its place there.
-    pub(crate) fn keep(&mut self, entry: ReplayEntry) -> usize {
+    pub(crate) fn keep(&mut self, entry: ReplayEntry, resend: Resend) -> usize {
+        if resend == Resend::GoBackN && self.sends_again() {
+            // The far end discards it, since it waits for those before it.
+            self.again.push_back(self.next_number);
+        }
         self.held += u32::from(entry.flits);
         self.entries.push_back(ReplayEntry { number: self.next_number, ..entry });
         self.next_number += 1;
@@ -284,6 +300,11 @@ impl ReplayChannel {
         if resend == Resend::GoBackN { 1 } else { self.entries.len() }
     }
 
+    /// Whether the link can send something else than a packet that is granted the channel.
+    pub(crate) fn is_free(&self, now: Tick) -> bool {
+        self.line_free <= now && !matches!(self.hold, Hold::Starts(_))
+    }
+
     /// Whether a packet is to be sent again.
     pub(crate) fn sends_again(&self) -> bool {
         !self.again.is_empty()
@@ -299,14 +320,21 @@ impl ReplayChannel {
     pub(crate) fn due(&self, resend: Resend) -> Tick {
         let learned = self.learned.front().map_or(NEVER, |it| it.0);
         let timed = self.entries.iter().take(self.timed(resend)).map(|entry| entry.due);
-        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
-        let again = if self.sends_again() { self.line_free } else { NEVER };
-        timed.fold(learned.min(says).min(again), Tick::min)
+        let (line_free, starts) = match self.hold {
+            Hold::Starts(time) => (NEVER, time),
+            Hold::No | Hold::Waits => (self.line_free, NEVER),
+        };
+        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(line_free));
+        let again = if self.sends_again() { line_free } else { NEVER };
+        timed.fold(learned.min(says).min(again).min(starts), Tick::min)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let messages = self.learned.iter_mut().chain(&mut self.to_send).map(|it| &mut it.0);
         let due = self.entries.iter_mut().map(|entry| &mut entry.due);
         move_back(messages.chain(due).chain([&mut self.line_free]), by);
+        if let Hold::Starts(time) = &mut self.hold {
+            move_back([time], by);
+        }
     }
 }

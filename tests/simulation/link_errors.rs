@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flitlab::engine::{
-    Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, LinkErrors, Log, Parameters,
-    Resend, Retry,
+    Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, FlitSharing, LinkErrors, Log,
+    Parameters, Resend, Retry,
 };
 use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::routing::{DirectionOrder, DirectionRules, Routes};
@@ -543,5 +543,61 @@ fn each_retransmission_costs_a_barrier_a_round_trip() {
         let mean = f64::from(2 * BARRIERS) * damaged / (1.0 - damaged);
         let deviation = (mean / (1.0 - damaged)).sqrt();
         assert!((counters.packets_resent as f64 - mean).abs() <= 4.0 * deviation, "{counters:?}");
+    }
+}
+
+/// Packets of one flit, each alone on a cable that is shared flit by flit: one that is damaged is
+/// sent again as soon as that is known, through the switch's allocation and the crossbar.
+#[test]
+fn a_flit_that_is_sent_again_costs_two_latencies_and_the_way_through_the_switch() {
+    const PACKETS: u64 = 2_000;
+    let fabric = Torus::new(&[2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let order = DirectionOrder::new(&fabric, DirectionRules::default()).unwrap();
+    let message = |number: u64| Message {
+        time: Picoseconds(100_000_000 * number),
+        source: 0,
+        destination: 1,
+        bytes: 0,
+        kind: MessageKind::Data,
+        tag: 0,
+        class: 0,
+    };
+    let messages: Vec<Message> = (0..PACKETS).map(message).collect();
+    for (resend, rate) in RESENDS.into_iter().flat_map(|it| [(it, 0.0), (it, 2e-3)]) {
+        let errors = LinkErrors {
+            bit_error_rate: rate,
+            acknowledgements: Acknowledgements::Free,
+            resend,
+            seed: 4,
+            ..LinkErrors::default()
+        };
+        let (allocation, switch) = (Picoseconds(3_000), Picoseconds(4_000));
+        let sharing = FlitSharing {
+            virtual_channel_allocation: allocation,
+            switch_allocation: switch,
+            ..FlitSharing::default()
+        };
+        let p = Parameters {
+            checksum_flits: 0,
+            sharing: Some(sharing),
+            errors: Some(errors),
+            ..Parameters::default()
+        };
+        let through = switch + p.crossbar_latency;
+        let router = p.routing_latency + allocation + through;
+        let sound = p.injection_latency + router + p.link_latency + router + p.ejection_latency;
+        let again = p.link_latency + p.link_latency + through;
+        let routes = Routes::DirectionOrder(order.clone());
+        let (workload, log) = (Box::new(Script::new(messages.clone())), Log::default());
+        let mut engine = Engine::new(1, &fabric, &routes, &p, workload, log);
+        engine.run_until(Picoseconds::NEVER);
+        let (counters, log) = (engine.counters(), engine.observer());
+        let took = log.packets.iter().map(|packet| (packet.delivered - packet.created).0);
+        let resent = counters.packets_resent;
+        assert_eq!(took.sum::<u64>(), PACKETS * sound.0 + resent * again.0);
+        let damaged = 1.0 - (1.0 - rate).powi(128);
+        let mean = PACKETS as f64 * damaged / (1.0 - damaged);
+        let deviation = (mean / (1.0 - damaged)).sqrt();
+        assert!((resent as f64 - mean).abs() <= 4.0 * deviation, "{resent} instead of {mean}");
     }
 }

@@ -41,8 +41,12 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
     let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
-    let scenario = scenario.with_responder_resources_at_times(seed);
-    scenario.with_head_of_queue_lifetime_at_times(seed).with_collectives_at_times(seed)
+    scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
+}
+
+/// The same, with collective operations at times.
+pub fn packet_scenario_with_collectives(seed: u64) -> Scenario {
+    packet_scenario(seed).with_collectives_at_times(seed)
 }
 
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
@@ -70,6 +74,10 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
         if let Ok((log, fast)) = run_script(fabric, routes, parameters, script) {
             assert_agreement(scenario, &reference, &log);
             assert_eq!(fast, digest, "seed {seed}: flits that delay no packet");
+        }
+        if parameters.errors.is_some() && !stuck {
+            let (counts, flits) = flit_engine::count(fabric, routes, parameters, messages);
+            assert_equal_counts(scenario, counts, &flits);
         }
         if sharing.stall_times && !stuck {
             agree_on_stalls(seed, scenario);
@@ -158,7 +166,7 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 pub const PACKET_FEATURES: usize = 18 + 12 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 18 + 11 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 18 + 12 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -283,6 +291,7 @@ fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
         (sharing.stall_times, "stall times"),
         (sharing.atomic, "atomic allocation"),
         (by_priority, "high priority"),
+        (parameters.errors.is_some(), "links that err"),
     ];
     named(&some).into_iter().chain([switching, arbitration]).collect()
 }

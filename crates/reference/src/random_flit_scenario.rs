@@ -26,6 +26,11 @@ pub fn flit_scenario(seed: u64) -> Scenario {
     drawn_flit_scenario(&mut random, seed, WORK)
 }
 
+/// The same, one of six with links that err.
+pub fn flit_scenario_of_any_links(seed: u64) -> Scenario {
+    flit_scenario(seed).with_errors_of_flits_at_times(seed)
+}
+
 /// The same from a generator, with about so much work.
 pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenario {
     let mut scenario = match seed % 4 {

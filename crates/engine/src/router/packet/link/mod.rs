@@ -9,7 +9,7 @@
 mod bad_copies;
 mod damage;
 mod repeat;
-pub(super) mod replay;
+pub(in crate::router) mod replay;
 
 use serde::{Deserialize, Serialize};
 
@@ -50,13 +50,13 @@ pub(crate) enum NoticeKind {
 
 /// The links of a part's channels.
 pub(crate) struct Links {
-    rules: ReplayRules,
+    pub rules: ReplayRules,
     pub state: LinkState,
     /// Outputs that were granted at an instant, those served at one, and packets that enter a
     /// buffer after another one; kept to reuse their memory.
     granted: Vec<u16>,
     serving: Vec<usize>,
-    followers: Vec<u32>,
+    pub followers: Vec<u32>,
     /// Notices of visits for other routers.
     pub notices: Vec<Notice>,
 }
@@ -65,9 +65,9 @@ pub(crate) struct Links {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct LinkState {
     /// By output; `None` for those of terminals and for vacant ports.
-    channels: Vec<Option<Box<ReplayChannel>>>,
+    pub channels: Vec<Option<Box<ReplayChannel>>>,
     /// By output: a lower bound of the next event on its link, grants excluded.
-    next: Vec<Tick>,
+    pub next: Vec<Tick>,
     /// By router: a lower bound of the next event on its links.
     pub due: Vec<Tick>,
     /// By router: the bad copies whose last flits are still to come, with that time and their input

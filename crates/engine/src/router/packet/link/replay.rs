@@ -28,21 +28,24 @@ pub(crate) struct ReplayRules {
     pub bits_a_flit: u64,
     /// Maximum number of unacknowledged packets.
     most: usize,
-    /// Maximum number of their flits before the largest packet is granted the channel.
+    /// Maximum number of their flits before the largest packet is granted the channel, or a flit.
     most_before: u32,
 }
 
 impl ReplayRules {
     pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
+        let by_flit = parameters.sharing.is_some();
+        let largest = if by_flit { 1 } else { parameters.maximum_packet() };
         Self {
-            retry: errors.retry,
+            // A flit is checked by itself when it arrives.
+            retry: if by_flit { Retry::Store } else { errors.retry },
             resend: errors.resend,
             takes_flits,
             time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
             bits_a_flit: parameters.flit.0 * 8,
             most: narrow(errors.most_packets()),
-            most_before: errors.replay_buffer.saturating_sub(parameters.maximum_packet()),
+            most_before: errors.replay_buffer.saturating_sub(largest),
         }
     }
 }
@@ -236,6 +239,14 @@ impl ReplayChannel {
         let kept = self.entries.iter().chain(&self.beside);
         let kept = kept.filter(|entry| entry.vc == vc && entry.slot != NONE);
         kept.map(|entry| u32::from(entry.flits)).sum()
+    }
+
+    /// Flits of a virtual channel that hold room at the far end without being in the queue there,
+    /// where flits are sent one by one.
+    pub(crate) fn flits_missing(&self, vc: u8) -> u32 {
+        let of_vc = |entry: &&ReplayEntry| entry.vc == vc;
+        let missing = self.entries.iter().filter(|entry| !entry.accepted).filter(of_vc).count();
+        narrow(missing + self.beside.iter().filter(of_vc).count())
     }
 
     /// Takes in the messages that are known by now, then time-outs.

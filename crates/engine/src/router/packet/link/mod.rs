@@ -18,6 +18,7 @@ use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use damage::Damage;
 use flitlab_base::narrow::narrow;
+use flitlab_model::{LinkErrors, Parameters};
 use replay::{AckMessage, ReplayChannel, ReplayRules};
 
 /// An output of another router: the router's part, its number there, and the output's number in the
@@ -147,12 +148,15 @@ impl Links {
     }
 
     /// Bytes for a channel.
-    pub(crate) const BYTES_PER_CHANNEL: u64 =
-        (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
+    pub(crate) fn bytes_per_channel(errors: &LinkErrors, parameters: &Parameters) -> u64 {
+        let entries = ReplayRules::new(errors, parameters).entries;
+        (size_of::<ReplayChannel>() + entries * size_of::<replay::ReplayEntry>()) as u64
+    }
 
     pub(crate) fn memory(&self) -> usize {
         let channels = self.state.channels.iter().flatten().count();
-        channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
+        let entries = self.rules.entries * size_of::<replay::ReplayEntry>();
+        channels * (size_of::<ReplayChannel>() + entries)
     }
 
     /// Resets statistics.

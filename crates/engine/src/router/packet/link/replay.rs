@@ -28,6 +28,8 @@ pub(crate) struct ReplayRules {
     pub bits_a_flit: u64,
     /// Maximum number of unacknowledged packets.
     most: usize,
+    /// Number of them for which memory is reckoned.
+    pub entries: usize,
     /// Maximum number of their flits before the largest packet is granted the channel, or a flit.
     most_before: u32,
 }
@@ -37,6 +39,7 @@ impl ReplayRules {
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
         let by_flit = parameters.sharing.is_some();
         let largest = if by_flit { 1 } else { parameters.maximum_packet() };
+        let most: usize = narrow(errors.most_packets());
         Self {
             // A flit is checked by itself when it arrives.
             retry: if by_flit { Retry::Store } else { errors.retry },
@@ -44,7 +47,9 @@ impl ReplayRules {
             takes_flits,
             time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
             bits_a_flit: parameters.flit.0 * 8,
-            most: narrow(errors.most_packets()),
+            most,
+            // Packets are large, and flits are many.
+            entries: if by_flit { most.min(narrow(errors.replay_buffer)) } else { 16 },
             most_before: errors.replay_buffer.saturating_sub(largest),
         }
     }

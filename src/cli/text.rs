@@ -247,7 +247,7 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     if let (Some(damaged), Some(resent)) = (row.damaged_packets, row.resent_flits) {
         let (damaged, resent) = (100.0 * damaged, 100.0 * resent);
         let text = format!(
-            "{damaged:.3}% of packets damaged on a channel, {resent:.3}% of flits sent again"
+            "{damaged:.3}% of sendings damaged on a channel, {resent:.3}% of flits sent again"
         );
         line("links that err", text);
     }

@@ -39,7 +39,7 @@ fn the_engines_agree_on_classes_of_traffic() {
         let Some(scenario) = Scenario::adaptive(seed) else { continue };
         let scenario = scenario.with_classes(seed);
         agree(seed, &scenario);
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let workload = Box::new(Script::new(messages.clone()));
         let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
         engine.run_until(Picoseconds::NEVER);

@@ -143,7 +143,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
         // What adapters hold and what is dropped is not the concern of the routes' proof.
         scenario.parameters.responder_resources = None;
         scenario.parameters.head_of_queue_lifetime = None;
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let wormhole = parameters.switching == Switching::Wormhole;
         let verdict = prove_deadlock_free(fabric, routes, FlowControl::from(parameters));
         let ran = run_script(fabric, routes, parameters, Script::new(messages.clone()));

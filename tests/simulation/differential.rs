@@ -14,10 +14,12 @@ use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
     FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features, has_dateline,
-    packet_scenario, run_flits,
+    packet_scenario, packet_scenario_with_collectives, run_flits,
 };
 use flitlab_reference::flit_engine;
-use flitlab_reference::random_flit_scenario::{LAST_FLITS, flit_scenario, flit_scenario_by_table};
+use flitlab_reference::random_flit_scenario::{
+    LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
+};
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
 
@@ -85,10 +87,37 @@ fn the_engines_agree_where_adapters_hold_few_responses() {
     assert!(one > 3, "{one} deadlocks on one channel");
 }
 
+/// Operations of the collective subnetwork beside other traffic, on links that are sound and on links
+/// that err.
+#[test]
+fn both_engines_agree_on_collective_operations() {
+    let with = (0..120).into_par_iter().map(|seed| {
+        let adaptive = Scenario::adaptive(seed).filter(|_| seed % 4 == 3);
+        let scenario = adaptive.unwrap_or_else(|| Scenario::ruled(seed));
+        let scenario = scenario.with_cables_at_times(seed).with_collectives(seed);
+        let scenario = if seed % 3 == 0 { scenario } else { scenario.with_errors(seed) };
+        agree(seed, &scenario);
+        usize::from(scenario.collective.is_some())
+    });
+    let with: usize = with.sum();
+    assert!(with > 80, "{with} scenarios with operations");
+}
+
+/// A buffer from which operands were taken, or copies sent, counted among those that an input port
+/// sent from, if the crossbar was faster than a channel.
+#[test]
+fn packets_of_collective_operations_take_none_of_a_ports_speed_up() {
+    for seed in [53, 57, 115] {
+        let scenario = Scenario::ruled(seed).with_cables_at_times(seed).with_collectives(seed);
+        assert!(scenario.parameters.crossbar_speedup > 1 && scenario.collective.is_some());
+        agree(seed, &scenario);
+    }
+}
+
 #[test]
 #[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
-    agree_in_many(packet_scenario, PACKET_FEATURES);
+    agree_in_many(packet_scenario_with_collectives, PACKET_FEATURES);
 }
 
 /// On a ring without the bubble rule all packets deadlock before any is delivered, while flits are
@@ -117,7 +146,7 @@ fn a_packet_on_the_escape_table_requests_again_at_the_pace_of_its_output() {
 fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rules_allow() {
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);
     for seed in 0..120 {
-        let scenario = flit_scenario(seed);
+        let scenario = flit_scenario_of_any_links(seed);
         seen.extend(features(&scenario));
         let (log, _, is_stuck) = run_flits(&scenario);
         if is_stuck {
@@ -138,8 +167,8 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
 #[test]
 fn instants_that_are_left_out_would_change_nothing() {
     for seed in 0..24 {
-        let scenario = flit_scenario(seed);
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let scenario = flit_scenario_of_any_links(seed);
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let (log, digest, stuck) = run_flits(&scenario);
         let every_tick = flit_engine::run_every_tick(fabric, routes, parameters, messages);
         let every_tick = match every_tick {
@@ -154,6 +183,14 @@ fn instants_that_are_left_out_would_change_nothing() {
 fn the_engines_agree_flit_by_flit() {
     (0..40).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
+    });
+}
+
+/// Flits are numbered, acknowledged and sent again, in any way.
+#[test]
+fn the_engines_agree_flit_by_flit_on_links_that_err() {
+    (0..90).into_par_iter().for_each(|seed| {
+        agree(seed, &flit_scenario(seed).with_errors_of_flits(seed));
     });
 }
 
@@ -172,5 +209,5 @@ fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
 #[test]
 #[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
-    agree_in_many(flit_scenario, FLIT_FEATURES);
+    agree_in_many(flit_scenario_of_any_links, FLIT_FEATURES);
 }

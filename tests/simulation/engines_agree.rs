@@ -318,7 +318,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
             Parameters { virtual_channels: vcs, bubble: false, sharing, ..Parameters::default() };
         parameters.buffer = 2 * parameters.maximum_packet();
         let routes = by_relation(relation, seed % 2 == 1, seed);
-        let scenario = Scenario { fabric, routes, parameters, messages };
+        let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
         match &scenario.parameters.sharing {
             Some(_) => flitlab_reference::differential::agree(seed, &scenario),
             None => flitlab_reference::differential::agree(seed, &scenario),
@@ -370,7 +370,8 @@ fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
             .chain((0..70).map(|source| data(1_000_000, source, source / 2 + 1, 200)))
             .filter(|message| message.source != message.destination)
             .collect();
-        let scenario = Scenario { fabric: fabric.clone(), routes, parameters, messages };
+        let fabric = fabric.clone();
+        let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
         flitlab_reference::differential::agree(vcs.into(), &scenario);
     }
 }

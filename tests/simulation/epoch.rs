@@ -23,7 +23,7 @@ fn shared(seed: u64) -> Scenario {
 fn what_happens_does_not_depend_on_when() {
     const EPOCH: Picoseconds = Picoseconds(1 << 31);
     let log = |scenario: &Scenario, offset: Picoseconds, threads: usize| {
-        let Scenario { fabric, routes, parameters, messages } = scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = scenario;
         let later = messages.iter().map(|it| Message { time: it.time + offset, ..*it });
         let workload = Box::new(Script::new(later.collect()));
         let log = Log::default();

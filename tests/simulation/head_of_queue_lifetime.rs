@@ -23,9 +23,9 @@ fn a_packet_is_dropped_when_it_has_waited_for_its_lifetime() {
         let lifetime = lifetime.map(Picoseconds);
         let parameters = Parameters { head_of_queue_lifetime: lifetime, ..parameters() };
         let messages: Vec<_> = [0, 2].map(|source| data(0, source, 1, 48)).into();
-        let scenario = Scenario { fabric, routes, parameters, messages };
+        let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
         agree(0, &scenario);
-        let Scenario { fabric, routes, parameters, messages } = scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = scenario;
         let script = Box::new(Script::new(messages));
         let mut engine = Engine::new(1, &fabric, &routes, &parameters, script, Log::default());
         engine.run_until(Picoseconds::NEVER);

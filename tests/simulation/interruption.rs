@@ -93,7 +93,7 @@ struct Run {
 
 /// Runs messages to their end on so many threads, with some stops.
 fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> Run {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let workload = Box::new(Script::new(messages.clone()));
     let given = Some(interruption);
     let log = Log::default();
@@ -347,7 +347,7 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
     let (mut tried, mut lost, mut switchings) = (0, 0, Vec::new());
     for seed in seeds {
         let Some((scenario, failure, interruption)) = failing(seed, true) else { continue };
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let one = run_on(1, &scenario, &interruption);
         let (log, digest, losses) =
             flit_engine::run_with_failure(fabric, routes, parameters, messages, &failure);
@@ -395,7 +395,7 @@ fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
             else {
                 continue;
             };
-            let Scenario { fabric, routes, parameters, messages } = &scenario;
+            let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
             let one = run_on(1, &scenario, &interruption);
             let (log, losses) = if shared {
                 let (log, digest, losses) =

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flitlab::engine::{
-    Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, LinkErrors, Log, Parameters,
-    Resend, Retry,
+    Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, FlitSharing, LinkErrors, Log,
+    Parameters, Resend, Retry,
 };
-use flitlab::routing::Routes;
 use flitlab::routing::agnostic::{self, Algorithm};
-use flitlab::topology::{CableClass, Cabling, Channel, Fabric};
-use flitlab::traffic::{Message, MessageKind, Script};
-use flitlab::units::Picoseconds;
+use flitlab::routing::{DirectionOrder, DirectionRules, Routes};
+use flitlab::topology::{CableClass, Cabling, Channel, Fabric, Faults, Torus};
+use flitlab::traffic::{CollectiveKind, CollectiveSpec, Message, MessageKind, Script};
+use flitlab::units::{Bytes, Picoseconds};
 
 use crate::common::workplace::{Workplace, scenario};
 use flitlab_reference::random_scenario::Scenario;
@@ -54,7 +54,7 @@ struct Run {
 }
 
 fn run(scenario: &Scenario, errors: Option<LinkErrors>, threads: usize) -> Run {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let parameters = Parameters { errors, ..parameters.clone() };
     let workload = Box::new(Script::new(messages.clone()));
     let log = Log::default();
@@ -177,6 +177,7 @@ fn one_message(routers: u32, bytes: u64) -> Scenario {
         routes: Routes::Forwarding(Arc::new(table)),
         parameters: Parameters { bubble: false, ..Parameters::default() },
         messages: vec![message],
+        collective: None,
     }
 }
 
@@ -478,5 +479,125 @@ fn what_is_left_of_a_channels_rate_is_what_the_check_says() {
                 assert!(off.abs() < 0.06, "{rate:e}, {length}: {passage:?}, {sendings}");
             }
         }
+    }
+}
+
+/// Barriers of two neighbours, one after the other: what a router of the second one sends up is
+/// combined at the first one, and goes down again. Each packet that is sent again costs the time
+/// until that is known, and its own.
+#[test]
+fn each_retransmission_costs_a_barrier_a_round_trip() {
+    const BARRIERS: u32 = 400;
+    let fabric = Torus::new(&[2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let order = DirectionOrder::new(&fabric, DirectionRules::default()).unwrap();
+    let errors = LinkErrors {
+        bit_error_rate: 1e-3,
+        acknowledgements: Acknowledgements::Free,
+        seed: 5,
+        ..LinkErrors::default()
+    };
+    let parameters = Parameters { errors: Some(errors), ..Parameters::default() };
+    let spec = CollectiveSpec {
+        kind: CollectiveKind::Barrier,
+        message: Bytes(0),
+        roots: vec![0],
+        members: vec![0, 1],
+        rounds: BARRIERS,
+        outstanding: 1,
+        start: Picoseconds(0),
+    };
+    let p = &parameters;
+    let (routing, crossbar, link) = (p.routing_latency, p.crossbar_latency, p.link_latency);
+    // Two flits: the second one follows the header.
+    let hop = p.link_flit_time() + crossbar + link + routing;
+    let ejection = p.ejection_flit_time() + crossbar + p.ejection_latency;
+    let sound = p.send_overhead
+        + (p.injection_latency + routing)
+        + hop
+        + p.collective.combining_latency
+        + hop
+        + ejection
+        + p.receive_overhead;
+    let again = p.link_flit_time() + crossbar + link + link;
+    let (routes, messages) = (Routes::DirectionOrder(order), Vec::new());
+    let scenario = Scenario {
+        fabric,
+        routes,
+        parameters: parameters.clone(),
+        messages,
+        collective: Some(spec),
+    };
+    let Scenario { fabric, routes, .. } = &scenario;
+    for rate in [0.0, 1e-3] {
+        let errors = parameters.errors.clone().map(|it| LinkErrors { bit_error_rate: rate, ..it });
+        let parameters = Parameters { errors, ..parameters.clone() };
+        let log = Log::default();
+        let mut engine = Engine::new(1, fabric, routes, &parameters, scenario.workload(), log);
+        engine.run_until(Picoseconds::NEVER);
+        let (counters, log) = (engine.counters(), engine.observer());
+        assert_eq!(log.messages.len(), 2 * BARRIERS as usize);
+        let end = log.messages.iter().map(|message| message.completed).max().unwrap();
+        assert_eq!(end, sound * u64::from(BARRIERS) + again * counters.packets_resent);
+        // A packet of 256 bits is damaged with this probability, on two hops of each barrier.
+        let damaged = 1.0 - (1.0 - rate).powi(256);
+        let mean = f64::from(2 * BARRIERS) * damaged / (1.0 - damaged);
+        let deviation = (mean / (1.0 - damaged)).sqrt();
+        assert!((counters.packets_resent as f64 - mean).abs() <= 4.0 * deviation, "{counters:?}");
+    }
+}
+
+/// Packets of one flit, each alone on a cable that is shared flit by flit: one that is damaged is
+/// sent again as soon as that is known, through the switch's allocation and the crossbar.
+#[test]
+fn a_flit_that_is_sent_again_costs_two_latencies_and_the_way_through_the_switch() {
+    const PACKETS: u64 = 2_000;
+    let fabric = Torus::new(&[2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let order = DirectionOrder::new(&fabric, DirectionRules::default()).unwrap();
+    let message = |number: u64| Message {
+        time: Picoseconds(100_000_000 * number),
+        source: 0,
+        destination: 1,
+        bytes: 0,
+        kind: MessageKind::Data,
+        tag: 0,
+        class: 0,
+    };
+    let messages: Vec<Message> = (0..PACKETS).map(message).collect();
+    for (resend, rate) in RESENDS.into_iter().flat_map(|it| [(it, 0.0), (it, 2e-3)]) {
+        let errors = LinkErrors {
+            bit_error_rate: rate,
+            acknowledgements: Acknowledgements::Free,
+            resend,
+            seed: 4,
+            ..LinkErrors::default()
+        };
+        let (allocation, switch) = (Picoseconds(3_000), Picoseconds(4_000));
+        let sharing = FlitSharing {
+            virtual_channel_allocation: allocation,
+            switch_allocation: switch,
+            ..FlitSharing::default()
+        };
+        let p = Parameters {
+            checksum_flits: 0,
+            sharing: Some(sharing),
+            errors: Some(errors),
+            ..Parameters::default()
+        };
+        let through = switch + p.crossbar_latency;
+        let router = p.routing_latency + allocation + through;
+        let sound = p.injection_latency + router + p.link_latency + router + p.ejection_latency;
+        let again = p.link_latency + p.link_latency + through;
+        let routes = Routes::DirectionOrder(order.clone());
+        let (workload, log) = (Box::new(Script::new(messages.clone())), Log::default());
+        let mut engine = Engine::new(1, &fabric, &routes, &p, workload, log);
+        engine.run_until(Picoseconds::NEVER);
+        let (counters, log) = (engine.counters(), engine.observer());
+        let took = log.packets.iter().map(|packet| (packet.delivered - packet.created).0);
+        let resent = counters.packets_resent;
+        assert_eq!(took.sum::<u64>(), PACKETS * sound.0 + resent * again.0);
+        let damaged = 1.0 - (1.0 - rate).powi(128);
+        let mean = PACKETS as f64 * damaged / (1.0 - damaged);
+        let deviation = (mean / (1.0 - damaged)).sqrt();
+        assert!((resent as f64 - mean).abs() <= 4.0 * deviation, "{resent} instead of {mean}");
     }
 }

@@ -185,6 +185,7 @@ fn the_reference_engines_agree_on_rules_from_outside() {
                 parameters: scenario.parameters.clone(),
                 fabric,
                 messages,
+                collective: None,
             };
             assert_eq!(differential::agree(1, &own), sent, "{routing}{other}");
         }

@@ -364,7 +364,7 @@ fn ticks_that_are_left_out_would_change_nothing_in_many_scenarios() {
 
 fn ticks_left_out_change_nothing(seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let Scenario { fabric, routes, parameters, messages } = Scenario::random(seed);
+        let Scenario { fabric, routes, parameters, messages, .. } = Scenario::random(seed);
         let run = run(&fabric, &routes, &parameters, &messages);
         let every_tick = run_every_tick(&fabric, &routes, &parameters, &messages);
         let log = |result: Result<Log, Deadlock>| result.unwrap_or_else(|deadlock| deadlock.log);

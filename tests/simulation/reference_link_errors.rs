@@ -85,7 +85,8 @@ fn run(
     parameters: &Parameters,
     messages: &[Message],
 ) -> (Vec<u64>, Counts) {
-    let (mut log, counts, _) = engine::run_counting(fabric, routes, parameters, messages).unwrap();
+    let (mut log, counts, _) =
+        engine::run_counting(fabric, routes, parameters, messages, None).unwrap();
     log.packets.sort_unstable_by_key(|packet| (packet.source, packet.sequence));
     (log.packets.iter().map(|packet| packet.delivered.0).collect(), counts)
 }
@@ -347,8 +348,9 @@ fn random_scenarios_with_errors_lose_nothing_and_leave_no_tick_out() {
     let (mut all, mut free) = (Vec::new(), 0);
     for seed in 0..3 {
         for scenario in scenarios(seed) {
-            let Scenario { fabric, routes, parameters, messages } = &scenario;
-            let Ok((log, counts, _)) = engine::run_counting(fabric, routes, parameters, messages)
+            let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
+            let Ok((log, counts, _)) =
+                engine::run_counting(fabric, routes, parameters, messages, None)
             else {
                 continue;
             };
@@ -431,6 +433,7 @@ fn rings_full_of_bad_copies_do_not_deadlock() {
             routes,
             parameters: parameters(errors),
             messages: (0..nodes).map(to).collect(),
+            collective: None,
         };
         assert_eq!(differential::agree(seed, &scenario), 100 * nodes as usize, "seed {seed}");
     }

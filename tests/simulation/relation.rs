@@ -48,7 +48,7 @@ fn rules_that_avoid_deadlocks_do_so_under_stress() {
     for rule in RELATION_RULES.iter().filter(|rule| rule.avoids_deadlock) {
         let scenarios = (0..).filter_map(|seed| Some((seed, by_rule(seed, rule)?)));
         for (seed, scenario) in scenarios.take(24) {
-            let Scenario { fabric, routes, parameters, messages } = &scenario;
+            let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
             let Routes::Relation(by) = routes else { unreachable!("made so") };
             let proof = prove_relation(fabric, &by.relation);
             assert!(proof.holds(), "{rule:?} {seed}");

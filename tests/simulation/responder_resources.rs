@@ -19,7 +19,13 @@ fn on_a_line(kind: MessageKind, bytes: u64, responder_resources: Option<u16>) ->
     let (fabric, routes) = line(3);
     let from = |source| Message { kind, ..data(0, source, 1, bytes) };
     let parameters = Parameters { responder_resources, ..parameters() };
-    let scenario = Scenario { fabric, routes, parameters, messages: [0, 2].map(from).into() };
+    let scenario = Scenario {
+        fabric,
+        routes,
+        parameters,
+        messages: [0, 2].map(from).into(),
+        collective: None,
+    };
     let log = run_reference(&scenario);
     assert_agreement(&scenario, &log, &run_fast(&scenario));
     log
@@ -56,7 +62,7 @@ fn more_resources_than_requests_change_nothing() {
     for seed in 0..30 {
         let run = |limit| {
             let scenario = Scenario::ruled(seed).with_remote_operations(seed);
-            let Scenario { fabric, routes, mut parameters, messages } = scenario;
+            let Scenario { fabric, routes, mut parameters, messages, .. } = scenario;
             parameters.responder_resources = limit;
             let run = run_script(&fabric, &routes, &parameters, Script::new(messages)).ok()?;
             let (Log { mut packets, mut messages }, digest) = run;

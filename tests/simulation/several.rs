@@ -536,6 +536,7 @@ fn workloads_on_the_same_nodes_are_the_same_on_any_number_of_threads() {
             routes: network.routes.clone(),
             parameters: network.parameters.clone(),
             messages: Vec::new(),
+            collective: None,
         };
         let stops: Vec<_> = STOPS.iter().map(|&stop| stop * 20_000).collect();
         let run =

@@ -94,7 +94,8 @@ fn exchange_of_pairs(
     let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
     let routes = Routes::DirectionOrder(order);
     let parameters = Parameters { send_overhead, ..Parameters::default() };
-    let scenario = RandomScenario { fabric, routes, parameters, messages: Vec::new() };
+    let scenario =
+        RandomScenario { fabric, routes, parameters, messages: Vec::new(), collective: None };
     let pairs: Vec<[u32; 2]> = pairs.iter().map(|&(source, to)| [source, to]).collect();
     let pattern = PatternSpec::new("pairs", &format!("list = {pairs:?}"));
     let workload = exchange(&scenario, &pattern, 600, false, latency, rounds).unwrap();

@@ -119,7 +119,8 @@ pub fn memory_needed(
         let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
         queues * FlitRouters::BYTES_PER_QUEUE + channels * vcs * FlitRouters::BYTES_PER_VC + times
     });
-    let replays = if parameters.errors.is_some() { links * Links::BYTES_PER_CHANNEL } else { 0 };
+    let replays = parameters.errors.as_ref();
+    let replays = replays.map_or(0, |errors| links * Links::bytes_per_channel(errors, parameters));
     flits
         + demands::memory_of_sources(routes, fabric)
         + replays

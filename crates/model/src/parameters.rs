@@ -491,20 +491,32 @@ impl Parameters {
     }
 
     /// Time from the end of a packet on a network channel that may send again until its
-    /// acknowledgement has arrived. The acknowledgement is assumed to wait for one of the largest
-    /// packets, and not to be lost. The longest time over these classes of cables counts.
+    /// acknowledgement has arrived; of a flit where links are shared flit by flit. The
+    /// acknowledgement is assumed to wait for one of the largest packets, or for the flits behind
+    /// the crossbar, and not to be lost. The longest time over these classes of cables counts.
     pub fn acknowledged_after(&self, cables: &[CableClass]) -> Picoseconds {
         let each = cables.iter().map(|&class| self.acknowledged_after_on(class));
         each.max().unwrap_or(Picoseconds::ZERO)
     }
 
     fn acknowledged_after_on(&self, cables: CableClass) -> Picoseconds {
-        let packet = self.flit_time_of(cables) * self.maximum_packet().into();
-        self.latency_of(cables) * 2 + self.crossbar_latency + packet
+        let flit = self.flit_time_of(cables);
+        let waits = match &self.sharing {
+            // Flits that wait behind the crossbar, and its allocation.
+            Some(sharing) => sharing.switch_allocation + flit * sharing.output_buffer.into(),
+            None => flit * self.maximum_packet().into(),
+        };
+        self.latency_of(cables) * 2 + self.crossbar_latency + waits
     }
 
-    /// Capacity and need of a network channel that may send again, in largest packets; `None` where
-    /// links do not err.
+    /// Flits of what a network channel that may send again numbers and acknowledges, at most: the
+    /// largest packet, or one flit where flits of several packets take turns.
+    pub fn unit_of_retry(&self) -> u32 {
+        if self.sharing.is_some() { 1 } else { self.maximum_packet() }
+    }
+
+    /// Capacity and need of a network channel that may send again, in largest packets, or in flits
+    /// where links are shared flit by flit; `None` where links do not err.
     ///
     /// - The capacity is the number of packets that can be under way.
     /// - The need is the number of packets that the channel sends from the start of one packet
@@ -514,10 +526,12 @@ impl Parameters {
     /// If the capacity is below the need, the channel can't be used to the full.
     pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
-        let packet = self.maximum_packet();
+        let packet = self.unit_of_retry();
+        let allocation = self.sharing.as_ref().map(|sharing| sharing.switch_allocation);
+        let crossing = self.crossbar_latency + allocation.unwrap_or(Picoseconds::ZERO);
         let sent = cables.iter().map(|&class| {
             let flit = self.flit_time_of(class).0 as f64;
-            let known = (self.crossbar_latency + 2 * self.latency_of(class)).0 as f64;
+            let known = (crossing + 2 * self.latency_of(class)).0 as f64;
             (known + f64::from(packet - 1) * flit) / (f64::from(packet) * flit)
         });
         let most = (errors.replay_buffer / packet).min(errors.most_packets());

@@ -4,7 +4,8 @@ use super::{Parameters, Resend};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::CableClass;
 
-/// The effect of errors on the largest packets on a channel between routers that errs.
+/// The effect of errors on the largest packets on a channel between routers that errs, or on flits
+/// where links are shared flit by flit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage {
     /// The probability that a transmission is not damaged.
@@ -22,7 +23,7 @@ impl Passage {
 }
 
 impl Parameters {
-    /// The worst passage of the largest packets across channels that err, over cables of these
+    /// The worst passage of the largest packets, or of flits, across channels that err, over cables of these
     /// classes; `None` where links do not err.
     ///
     /// A packet is sound if none of its bits errs, and if no burst lasts at any time of its
@@ -31,7 +32,7 @@ impl Parameters {
     /// (docs/model.md, "Links that err").
     pub fn passage(&self, cables: &[CableClass]) -> Option<Passage> {
         let errors = self.errors.as_ref()?;
-        let flits = f64::from(self.maximum_packet());
+        let flits = f64::from(self.unit_of_retry());
         let bits = flits * 8.0 * self.flit.0 as f64;
         let slowest = cables.iter().map(|&class| self.flit_time_of(class)).max();
         let transmission = flits * slowest.unwrap_or(Picoseconds::ZERO).0 as f64;

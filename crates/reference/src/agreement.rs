@@ -11,22 +11,22 @@ use flitlab_routing::Routes;
 use flitlab_workload::traffic::Script;
 
 pub fn run_reference(scenario: &Scenario) -> Log {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     crate::engine::run(fabric, routes, parameters, messages).unwrap_or_else(|deadlock| {
         panic!("{} packets are stuck at {}", deadlock.packets, deadlock.time)
     })
 }
 
 pub fn run_fast(scenario: &Scenario) -> Log {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let script = Script::new(messages.clone());
     run_script(fabric, routes, parameters, script).expect("no deadlock").0
 }
 
 /// Panics unless the fast engine counts the same of links that err.
 pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64>]) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
-    let workload = Box::new(Script::new(messages.clone()));
+    let Scenario { fabric, routes, parameters, .. } = scenario;
+    let workload = scenario.workload();
     let mut engine = Engine::new(1, fabric, routes, parameters, workload, Log::default());
     engine.run_until(Picoseconds::NEVER);
     let counters = engine.counters();

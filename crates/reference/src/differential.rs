@@ -52,10 +52,15 @@ pub fn phased_scenario(seed: u64) -> Scenario {
     scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
 }
 
+/// The same, with collective operations at times.
+pub fn packet_scenario_with_collectives(seed: u64) -> Scenario {
+    packet_scenario(seed).with_collectives_at_times(seed)
+}
+
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
 /// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     match flit_engine::run(fabric, routes, parameters, messages) {
         Ok((log, digest)) => (log, digest, false),
         Err(deadlock) => (deadlock.log, deadlock.digest, true),
@@ -68,16 +73,19 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
 /// # Panics
 /// If they differ in anything.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
     let script = Script::new(messages.clone());
-    let workload = script.clone();
-    let run = compare(&format!("seed {seed}"), scenario, &workload, &STOPS);
+    let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
         let (reference, digest, stuck) = run_flits(scenario);
         if let Ok((log, fast)) = run_script(fabric, routes, parameters, script) {
             assert_agreement(scenario, &reference, &log);
             assert_eq!(fast, digest, "seed {seed}: flits that delay no packet");
+        }
+        if parameters.errors.is_some() && !stuck {
+            let (counts, flits) = flit_engine::count(fabric, routes, parameters, messages);
+            assert_equal_counts(scenario, counts, &flits);
         }
         if sharing.stall_times && !stuck {
             agree_on_stalls(seed, scenario);
@@ -90,7 +98,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
         assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
         (reference, false)
     } else {
-        match engine::run_counting(fabric, routes, parameters, messages) {
+        match engine::run_counting(fabric, routes, parameters, messages, collective.as_ref()) {
             Ok((reference, counts, flits)) => {
                 if parameters.errors.is_some() {
                     assert_equal_counts(scenario, counts, &flits);
@@ -108,7 +116,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
 /// Compares for how long packets waited for each channel, of which the fast engine counts a part
 /// anew.
 fn agree_on_stalls(seed: u64, scenario: &Scenario) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let reference = flit_engine::stalls(fabric, routes, parameters, messages);
     let workload = Box::new(Script::new(messages.clone()));
     let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
@@ -163,14 +171,14 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 18 + 10 + 6;
+pub const PACKET_FEATURES: usize = 18 + 12 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 18 + 11 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 18 + 12 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let routing = match routes {
         Routes::DirectionOrder(_) => "direction order",
         Routes::Table(table) if table.has_several() => "route table, several a pair",
@@ -236,7 +244,7 @@ pub fn has_dateline(routes: &Routes) -> bool {
 
 /// Where links are granted to whole packets.
 fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
     let mut sizes = messages.iter().map(|it| it.bytes % parameters.maximum_payload.0.max(1));
     let failed = fabric.torus().is_some_and(|torus| {
         let whole = torus.fabric(&Faults::default()).expect("it was made before");
@@ -257,6 +265,8 @@ fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
         (failed, "failed cables"),
         (parameters.responder_resources.is_some(), "responder resources"),
         (parameters.head_of_queue_lifetime.is_some(), "a lifetime at the head of queues"),
+        (collective.is_some(), "collective operations"),
+        (collective.is_some() && parameters.errors.is_some(), "collectives on links that err"),
     ])
 }
 
@@ -290,6 +300,7 @@ fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
         (sharing.stall_times, "stall times"),
         (sharing.atomic, "atomic allocation"),
         (by_priority, "high priority"),
+        (parameters.errors.is_some(), "links that err"),
     ];
     named(&some).into_iter().chain([switching, arbitration]).collect()
 }

@@ -30,6 +30,7 @@ pub mod flit_engine;
 pub mod message;
 pub mod random_cables;
 pub mod random_classes;
+pub mod random_collective;
 pub mod random_errors;
 pub mod random_failure;
 pub mod random_flit_scenario;

@@ -17,6 +17,23 @@ impl Scenario {
         if random.random_range(0..6) == 0 { self.with_errors(seed) } else { self }
     }
 
+    /// With errors of links in about one scenario of six whose links are shared flit by flit, drawn
+    /// from another stream.
+    #[must_use]
+    pub fn with_errors_of_flits_at_times(self, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(11);
+        if random.random_range(0..6) == 0 { self.with_errors_of_flits(seed) } else { self }
+    }
+
+    /// With errors of links that are shared flit by flit. Stall times are left out.
+    #[must_use]
+    pub fn with_errors_of_flits(self, seed: u64) -> Self {
+        let mut scenario = self.with_errors(seed);
+        scenario.parameters.sharing.as_mut().expect("they are shared").stall_times = false;
+        scenario
+    }
+
     /// With errors of links.
     pub fn with_errors(mut self, seed: u64) -> Self {
         let mut random = generator(seed);

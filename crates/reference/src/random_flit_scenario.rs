@@ -26,6 +26,11 @@ pub fn flit_scenario(seed: u64) -> Scenario {
     drawn_flit_scenario(&mut random, seed, WORK)
 }
 
+/// The same, one of six with links that err.
+pub fn flit_scenario_of_any_links(seed: u64) -> Scenario {
+    flit_scenario(seed).with_errors_of_flits_at_times(seed)
+}
+
 /// The same from a generator, with about so much work.
 pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenario {
     let mut scenario = match seed % 4 {
@@ -64,7 +69,7 @@ pub fn flit_scenario_phased(seed: u64) -> Scenario {
 
 /// Draws what routers with shared links have besides, and what is different in them.
 pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
-    let Scenario { fabric, routes, parameters, messages } = scenario;
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
     let has_rings = (0..fabric.channel_slots()).any(|channel| fabric.ring(channel).is_some());
     let has_reads = messages.iter().any(|message| message.kind != MessageKind::Data);
     let chooses = matches!(routes, Routes::Adaptive(_) | Routes::Relation(_));

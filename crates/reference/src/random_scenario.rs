@@ -15,7 +15,7 @@ use flitlab_routing::{
     RouteTable, Routes,
     agnostic::{self, Algorithm},
 };
-use flitlab_workload::traffic::{Message, MessageKind};
+use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -57,6 +57,8 @@ pub struct Scenario {
     pub parameters: Parameters,
     /// In no particular order of time.
     pub messages: Vec<Message>,
+    /// Collective operations beside them, if there are any.
+    pub collective: Option<CollectiveSpec>,
 }
 
 impl Scenario {
@@ -202,7 +204,7 @@ impl Scenario {
                 message.bytes = 0;
             }
         }
-        Some(Self { fabric, routes, parameters, messages })
+        Some(Self { fabric, routes, parameters, messages, collective: None })
     }
 
     /// As [`Self::adaptive_by_table`], from a generator, with about so much work; the routing's own
@@ -219,7 +221,7 @@ impl Scenario {
             parameters.buffer = parameters.maximum_packet();
         }
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
-        Self { fabric, routes, parameters, messages }
+        Self { fabric, routes, parameters, messages, collective: None }
     }
 
     /// As [`Self::forwarding`], from a generator, with about so much work.
@@ -242,7 +244,7 @@ impl Scenario {
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
-        Self { fabric, routes, parameters, messages }
+        Self { fabric, routes, parameters, messages, collective: None }
     }
 
     /// As [`Self::phased`], from a generator, with about so much work; the choices' own generators
@@ -269,7 +271,7 @@ impl Scenario {
         parameters.virtual_channels = (table.vc_count() + random.random_range(0..=2)).min(16);
         let routes = Routes::Forwarding(Arc::new(table));
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
-        Self { fabric, routes, parameters, messages }
+        Self { fabric, routes, parameters, messages, collective: None }
     }
 
     /// As [`Self::random`], from a generator, with about so much work.
@@ -277,7 +279,7 @@ impl Scenario {
         let (fabric, routes) = fabric(random);
         let parameters = parameters(random, has_rings(&fabric));
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
-        Self { fabric, routes, parameters, messages }
+        Self { fabric, routes, parameters, messages, collective: None }
     }
 
     /// The payloads of the packets that a message turns into, from its source and, if it is a read,

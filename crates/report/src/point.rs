@@ -240,7 +240,8 @@ table! {
         /// Nodes of the network, the failed ones not counted.
         nodes: Option<u32> as Count<u32>, "nodes", "nodes", Label, more;
         /// Where links err: sendings of packets between routers that were damaged, as a share of
-        /// them and of the hops of packets that came, warm-up included.
+        /// them and of the hops of packets that came, warm-up included. Where links are shared flit
+        /// by flit, the same of flits.
         damaged_packets: Option<f64> as Number, "damaged_packets", "damaged packets", Throughput, usual;
         /// Where links err: flits that were sent again between routers, over the flits of packets
         /// that came times their hops, warm-up included.

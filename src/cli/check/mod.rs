@@ -103,7 +103,10 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
-        if let Some(warning) = simulation.passage().as_ref().and_then(passage_warning) {
+        let passage = simulation.passage();
+        if let Some(warning) =
+            passage.and_then(|passage| passage_warning(&passage, &scenario.parameters))
+        {
             say(&format!("warning: {warning}"));
         }
         if let Some(warning) = order_warning(&simulation) {
@@ -190,6 +193,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     );
     line("zero-load latency", latency);
     if let Some((most, sent)) = parameters.packets_on_a_link(simulation.fabric().cable_classes()) {
+        let units = if parameters.sharing.is_some() { "flits" } else { "of the largest packets" };
         let bound = f64::from(most) / sent;
         let bound = if bound < 1.0 {
             format!("which bounds each channel to {:.1}% of its rate", 100.0 * bound)
@@ -197,13 +201,13 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
             "so they bound nothing".into()
         };
         let text = format!(
-            "replay buffer and numbers for {most} of the largest packets, of which {sent:.1} are sent until one is \
-             acknowledged: {bound}"
+            "replay buffer and numbers for {most} {units}, of which {sent:.1} are sent until one is acknowledged: \
+             {bound}"
         );
         line("links that err", text);
     }
     if let Some(passage) = simulation.passage() {
-        line("getting across", passage_text(&passage));
+        line("getting across", passage_text(&passage, unit_of_retry(parameters)));
     }
     if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
         line("forwarding table", format!("by {}: {}", algorithm.name, algorithm.doc));
@@ -314,21 +318,24 @@ fn workload(share: Share<'_>, scenario: &Scenario) -> String {
 const MANY_SENDINGS: f64 = 10.0;
 
 /// Returns a warning about links that damage nearly every packet.
-fn passage_warning(passage: &Passage) -> Option<String> {
+fn passage_warning(passage: &Passage, parameters: &Parameters) -> Option<String> {
     let sendings = passage.sendings();
-    let way_out = "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])";
+    let (units, way_out) = match parameters.sharing {
+        Some(_) => ("flits", "make errors rarer ([link.errors])"),
+        None => (
+            "the largest packets",
+            "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])",
+        ),
+    };
     if sendings > SENDINGS_OF_A_LIVELOCK as f64 {
         let most = SENDINGS_OF_A_LIVELOCK;
         return Some(format!(
-            "the largest packets never get across a cable that errs: a run ends as a livelock once \
+            "{units} never get across a cable that errs: a run ends as a livelock once \
              packets were sent again {most} times in vain; {way_out}"
         ));
     }
-    (sendings > MANY_SENDINGS).then(|| {
-        format!(
-            "the largest packets are sent {sendings:.0} times each on cables that err; {way_out}"
-        )
-    })
+    (sendings > MANY_SENDINGS)
+        .then(|| format!("{units} are sent {sendings:.0} times each on cables that err; {way_out}"))
 }
 
 /// Returns a warning about an order of packets that is asked for and not kept.
@@ -340,20 +347,22 @@ fn order_warning(simulation: &Simulation) -> Option<&'static str> {
     )
 }
 
-/// How the largest packets get across channels that err.
-fn passage_text(passage: &Passage) -> String {
+/// What links number, and send again.
+fn unit_of_retry(parameters: &Parameters) -> &'static str {
+    if parameters.sharing.is_some() { "a flit" } else { "one of the largest packets" }
+}
+
+/// How the largest packets, or flits, get across channels that err.
+fn passage_text(passage: &Passage, unit: &str) -> String {
     let probability = passage.probability;
     if probability >= 1.0 {
         return "nothing is damaged".into();
     }
     if passage.sendings() > SENDINGS_OF_A_LIVELOCK as f64 {
-        return format!(
-            "one of the largest packets gets across with probability {probability:.1e}: practically \
-             never"
-        );
+        return format!("{unit} gets across with probability {probability:.1e}: practically never");
     }
     format!(
-        "one of the largest packets gets across with probability {probability:.4}, and is sent {:.2} \
+        "{unit} gets across with probability {probability:.4}, and is sent {:.2} \
          times in the mean; about {:.1}% of a channel's rate are left",
         passage.sendings(),
         100.0 * passage.rate

@@ -234,11 +234,9 @@ fn compare(seed: u64, scenario: &Scenario) -> usize {
         routes: routes.clone(),
         parameters: parameters.clone(),
         messages,
+        collective: None,
     };
-    match parameters.sharing {
-        Some(_) => flitlab_reference::differential::agree(seed, &scenario),
-        None => flitlab_reference::differential::agree(seed, &scenario),
-    }
+    flitlab_reference::differential::agree(seed, &scenario)
 }
 
 /// The first messages of the workloads, as far as their nodes don't wait for each other.

@@ -66,7 +66,7 @@ fn the_engines_agree_flit_by_flit() {
         let scenario =
             if seed % 4 == 0 { flit_scenario_by_table(seed) } else { flit_scenario(seed) };
         let scenario = scenario.with_remote_operations(seed);
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let fast = run_script(fabric, routes, parameters, Script::new(messages.clone()));
         let plain = flit_engine::run(fabric, routes, parameters, messages);
         assert_eq!(fast.is_ok(), plain.is_ok(), "seed {seed}");
@@ -81,7 +81,7 @@ fn the_engines_agree_flit_by_flit() {
 fn ticks_that_the_reference_leaves_out_would_change_nothing() {
     for seed in 0..12 {
         let scenario = Scenario::forwarding(seed).with_remote_operations(seed);
-        let Scenario { fabric, routes, parameters, messages } = &scenario;
+        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let log = engine::run(fabric, routes, parameters, messages).unwrap();
         let every_tick = engine::run_every_tick(fabric, routes, parameters, messages).unwrap();
         assert_eq!(log, every_tick, "seed {seed}");

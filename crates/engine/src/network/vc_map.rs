@@ -9,7 +9,7 @@ use crate::by_class::ByClass;
 use crate::next_hop::demands::{KindsByClass, VcDemand, VcSet};
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
-use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, UP_CHANNEL};
+use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, UP_CHANNEL};
 use flitlab_routing::Routes;
 
 /// In place of the index of a virtual channel: it is not in use.
@@ -44,6 +44,8 @@ impl VcMap {
             VcDemand::new(routes, later, parameters, kinds);
         if collective {
             used |= 1 << UP_CHANNEL | 1 << DOWN_CHANNEL;
+            // Acknowledgements that take flits count there.
+            used |= u16::from(parameters.errors.is_some()) << REQUEST_CHANNEL;
         }
         let numbers: Vec<u8> =
             (0..MAX_VIRTUAL_CHANNELS).filter(|&channel| used >> channel & 1 == 1).collect();

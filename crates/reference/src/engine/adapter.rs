@@ -5,7 +5,11 @@ use std::collections::VecDeque;
 use flitlab_base::units::Picoseconds;
 use flitlab_routing::Routes;
 
-use super::{Simulator, network::Sending, packet::Packet};
+use super::{
+    Simulator,
+    network::{Sending, Source},
+    packet::Packet,
+};
 
 /// What waits for one injection channel.
 pub struct InjectionQueues {
@@ -79,7 +83,7 @@ impl Simulator<'_> {
             channel.sending = Some(Sending {
                 packet: number,
                 out_vc: virtual_channel,
-                from: None,
+                from: Source::Whole,
                 started: 0,
                 began: now,
                 latest_start: now,

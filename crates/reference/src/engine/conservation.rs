@@ -6,6 +6,7 @@ use flitlab_base::units::Picoseconds;
 
 use super::{
     Simulator,
+    collective::{CLASS, Collective},
     link::Link,
     network::{Channel, Flit, Sending},
 };
@@ -42,11 +43,18 @@ impl Simulator<'_> {
     pub fn check_idle(&self) {
         self.check_empty();
         let log = &self.terminals.log;
-        assert_eq!(log.packets.len(), self.created);
-        let once: BTreeSet<(u32, u32)> =
-            log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
+        let plain = |class: u8| self.collective.is_none() || class != CLASS;
+        let once: BTreeSet<(u32, u32)> = log
+            .packets
+            .iter()
+            .filter(|packet| plain(packet.class))
+            .map(|packet| (packet.source, packet.sequence))
+            .collect();
         assert_eq!(once.len(), self.created, "every packet is delivered once");
-        assert_eq!(log.messages.len(), self.terminals.transfers.len());
+        let on_trees = self.collective.as_ref().map_or(0, Collective::count);
+        assert_eq!(log.packets.len(), self.created + on_trees);
+        let messages = log.messages.iter().filter(|message| plain(message.class));
+        assert_eq!(messages.count(), self.terminals.transfers.len());
     }
 
     /// Panics if anything is left anywhere.
@@ -62,6 +70,9 @@ impl Simulator<'_> {
             }
         }
         self.terminals.check_idle();
+        if let Some(collective) = &self.collective {
+            collective.check_idle();
+        }
     }
 
     /// Checks the room of a buffer in which copies come and go. Each packet's room counts once, and

@@ -12,6 +12,7 @@
 //! every tick, and it loses nothing to leave out the ticks at which nothing is due.
 
 mod adapter;
+mod collective;
 mod conservation;
 mod expiry;
 mod failures;
@@ -28,6 +29,7 @@ pub mod detours;
 pub mod packet;
 pub mod phased;
 pub mod terminal;
+mod tree;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,14 +38,15 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::Message;
+use flitlab_workload::traffic::{CollectiveSpec, Message};
 
 use crate::failure::{Failure, Losses};
 
 use adapter::InjectionQueues;
-use channel::{Moving, arrived};
+use channel::{ChannelKind, Moving, arrived};
+use collective::Collective;
 use link::Counts;
-use network::{Channel, Flit, Network};
+use network::{Channel, Flit, Network, Source};
 use packet::Packet;
 use router::Router;
 use terminal::Terminals;
@@ -76,8 +79,8 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// Runs as [`run`] does. Returns also the counts of all links together, and the flits that each sent,
-/// by virtual channel.
+/// Runs as [`run`] does, with collective operations beside the messages if there are any. Returns
+/// also the counts of all links together, and the flits that each sent, by virtual channel.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -86,8 +89,15 @@ pub fn run_counting(
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
+    collective: Option<&CollectiveSpec>,
 ) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run_and_count(false)
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    if let Some(spec) = collective {
+        let collective = Collective::new(fabric, parameters, spec);
+        simulator.due.insert(collective.begins());
+        simulator.collective = Some(collective);
+    }
+    simulator.run_and_count(false)
 }
 
 /// The same as [`run`], without leaving out the ticks at which nothing is due.
@@ -117,6 +127,8 @@ struct Simulator<'a> {
     channels: Vec<Channel>,
     routers: Vec<Router>,
     terminals: Terminals<'a>,
+    /// Collective operations, if there are any.
+    collective: Option<Collective>,
     /// By terminal and injection channel.
     adapters: Vec<Vec<InjectionQueues>>,
     packets: Vec<Packet>,
@@ -152,6 +164,7 @@ impl<'a> Simulator<'a> {
             channels,
             routers,
             terminals: Terminals::new(fabric, routes, parameters, messages),
+            collective: None,
             adapters,
             packets: Vec::new(),
             due: BTreeSet::new(),
@@ -191,7 +204,8 @@ impl<'a> Simulator<'a> {
 
     fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
         let now = self.go_through_all(every_tick);
-        let packets = self.terminals.undelivered;
+        let packets =
+            self.terminals.undelivered + self.collective.as_ref().map_or(0, Collective::missing);
         if packets > 0 {
             return Err(Deadlock { time: now, packets, log: self.terminals.log });
         }
@@ -210,9 +224,12 @@ impl<'a> Simulator<'a> {
         self.receive_verdicts(now);
         self.discard_bad_copies(now);
         self.enter_messages(now);
+        self.begin_operations(now);
+        self.combine(now);
         self.grant_injection(now);
         self.send_acknowledgements(now);
         self.send_again(now);
+        self.start_all_held(now);
         self.drop_expired(now);
         for router in 0..self.routers.len() {
             self.grant_outputs(router, now);
@@ -262,19 +279,26 @@ impl<'a> Simulator<'a> {
             }
             assert_eq!(now, sending.latest_start + channel.flit_time);
             let (from, number, packet) = (sending.from, sending.number, sending.packet);
+            let out_vc = sending.out_vc;
             channel.sending = None;
             if let Some(link) = &mut channel.link {
                 self.due.extend(link.sender.sent(number, now));
             }
-            if let Some(Place { channel, virtual_channel }) = from {
-                let buffer = &mut self.channels[channel].buffers[virtual_channel];
-                assert_eq!(buffer.departed, flits);
-                buffer.departed = 0;
-                buffer.is_sending = false;
-                let last = buffer.latest.expect("it has departed");
-                self.return_room(channel, last, now);
-            } else {
-                self.terminals.let_go(&self.packets[packet]);
+            match from {
+                Source::Buffer(Place { channel, virtual_channel }) => {
+                    let buffer = &mut self.channels[channel].buffers[virtual_channel];
+                    assert_eq!(buffer.departed, flits);
+                    buffer.departed = 0;
+                    buffer.is_sending = false;
+                    let last = buffer.latest.expect("it has departed");
+                    self.return_room(channel, last, now);
+                }
+                Source::Tree { router, .. } => self.copy_left(router, out_vc, now),
+                Source::Whole if self.channels[output].kind != ChannelKind::Injection => {}
+                Source::Whole if self.packets[packet].operation.is_some() => {
+                    self.operand_left(packet, now);
+                }
+                Source::Whole => self.terminals.let_go(&self.packets[packet]),
             }
         }
     }
@@ -301,7 +325,13 @@ impl<'a> Simulator<'a> {
             {
                 continue;
             }
-            if let Some(Place { channel, virtual_channel }) = sending.from {
+            if let Source::Tree { router, packet, origin } = sending.from
+                && !self.is_there(router, (packet, origin), flit.index, now)
+            {
+                assert!(!is_first, "a packet asks for an output when its header is there");
+                continue;
+            }
+            if let Source::Buffer(Place { channel, virtual_channel }) = sending.from {
                 let buffer = &mut self.channels[channel].buffers[virtual_channel];
                 let is_there = |&(_, front): &(Picoseconds, Flit)| {
                     (front.packet, front.index) == (flit.packet, flit.index)
@@ -340,6 +370,9 @@ impl<'a> Simulator<'a> {
         let packet = &self.packets[flit.packet];
         if flit.index + 1 < packet.flits || flit.is_bad_copy {
             return;
+        }
+        if packet.operation.is_some() {
+            return self.arrive(flit.packet, now);
         }
         if self.lost.contains(&flit.packet) {
             return self.lose(flit.packet);

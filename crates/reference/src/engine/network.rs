@@ -10,6 +10,7 @@ use super::{
     Place,
     adapter::InjectionQueues,
     channel::{ChannelKind, Moving, OutputName},
+    collective::Origin,
     link::Link,
     router::Router,
 };
@@ -39,13 +40,33 @@ pub struct CreditMessage {
     pub flits: u32,
 }
 
+/// Whether a channel is held for a packet that goes along a tree.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Hold {
+    No,
+    /// The packet waits for other channels.
+    Waits,
+    /// It has all of them, and waits until nothing is being sent on any.
+    Starts,
+}
+
+/// Where the flits of a packet come from.
+#[derive(Clone, Copy)]
+pub enum Source {
+    /// An adapter or a replay buffer, which has them all.
+    Whole,
+    /// The head of a buffer.
+    Buffer(Place),
+    /// A packet of a router that goes along a tree, and where it lies.
+    Tree { router: usize, packet: usize, origin: Origin },
+}
+
 /// A packet that occupies a channel, from its grant to its release.
 pub struct Sending {
     pub packet: usize,
     /// The virtual channel at the far end.
     pub out_vc: usize,
-    /// The buffer that its flits come from; `None` if the sender is an adapter, which has them all.
-    pub from: Option<Place>,
+    pub from: Source,
     /// How many of its flits have started.
     pub started: u32,
     /// When the packet got the channel, and when the latest one of those flits started.
@@ -83,6 +104,7 @@ pub struct Channel {
     pub ring: Option<u32>,
     /// Whether it swallows what is sent to it.
     pub failed: bool,
+    pub hold: Hold,
     /// Flits of each buffer.
     pub capacity: u32,
     /// What the sender knows to be free in each buffer.
@@ -107,6 +129,7 @@ impl Channel {
             credit_delay: latency,
             ring: None,
             failed: false,
+            hold: Hold::No,
             capacity,
             credits: vec![capacity; parameters.virtual_channels.into()],
             sending: None,

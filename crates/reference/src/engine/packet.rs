@@ -57,6 +57,11 @@ pub struct Packet {
     pub fallbacks: u32,
     /// Network channels that it has been given.
     pub hops: usize,
+    /// In the collective subnetwork: the operation and its number in the message, the terminals
+    /// whose data it has, and the terminal to which it leaves.
+    pub operation: Option<(u32, u32)>,
+    pub given: BTreeSet<u32>,
+    pub ejected_to: Option<u32>,
 }
 
 /// Flits of a packet with so many bytes of payload.
@@ -71,6 +76,40 @@ pub fn largest(parameters: &Parameters) -> u32 {
 }
 
 impl Packet {
+    /// A packet from a terminal to a terminal, without any more known of it.
+    pub fn new(source: u32, destination: u32) -> Self {
+        Self {
+            transfer: usize::MAX,
+            is_response: false,
+            is_last: false,
+            channel: 0,
+            first_of_set: 0,
+            source,
+            destination,
+            injection_channel: 0,
+            virtual_channel: 0,
+            adaptive: false,
+            course: None,
+            undecided: false,
+            asked_at: None,
+            flits: 0,
+            payload: 0,
+            created: Picoseconds::ZERO,
+            sequence: u32::MAX,
+            injected: Picoseconds::NEVER,
+            ports: Vec::new(),
+            vcs: Vec::new(),
+            datelines: BTreeSet::new(),
+            came: None,
+            progress: None,
+            fallbacks: 0,
+            hops: 0,
+            operation: None,
+            given: BTreeSet::new(),
+            ejected_to: None,
+        }
+    }
+
     /// The port and the virtual channel in which a router sends it on by its forwarding table;
     /// `None` at the destination's own router, and if there is no such table.
     pub fn looked_up(&self, fabric: &Fabric, routes: &Routes, router: u32) -> Option<(u16, usize)> {

@@ -10,7 +10,7 @@ use super::{
     Place, Simulator,
     channel::{ChannelKind, OutputName},
     choosing,
-    network::{Flit, Sending},
+    network::{Flit, Sending, Source},
     packet::{Packet, largest},
 };
 
@@ -41,7 +41,7 @@ impl Router {
     }
 
     /// The place of an output.
-    fn output_named(&self, name: OutputName) -> Option<usize> {
+    pub fn output_named(&self, name: OutputName) -> Option<usize> {
         self.outputs.iter().position(|output| output.name == name)
     }
 }
@@ -59,23 +59,30 @@ enum Turn {
 
 /// A packet at the head of a buffer that asks for outputs.
 #[derive(Clone)]
-struct Request {
+pub struct Request {
     packet: usize,
     /// Its outputs' places among the router's, each with the virtual channel at the far end.
-    outputs: Vec<(usize, usize)>,
+    pub outputs: Vec<(usize, usize)>,
     /// Those for which it asks if none of the others has room.
     escapes: Vec<(usize, usize)>,
     /// Those of all of them that enter a ring, by a relation.
     entering: Vec<(usize, usize)>,
     /// Whether it chooses by a relation.
     by_relation: bool,
+    /// Whether it goes along a tree, by all outputs.
+    on_tree: bool,
 }
 
 impl Request {
+    /// Of a packet that goes along a tree.
+    pub fn on_tree(packet: usize, outputs: Vec<(usize, usize)>) -> Self {
+        Self { on_tree: true, ..Self::plain(packet, outputs) }
+    }
+
     /// Of a packet that has no choice.
     fn plain(packet: usize, outputs: Vec<(usize, usize)>) -> Self {
         let (escapes, entering) = (Vec::new(), Vec::new());
-        Self { packet, outputs, escapes, entering, by_relation: false }
+        Self { packet, outputs, escapes, entering, by_relation: false, on_tree: false }
     }
 }
 
@@ -84,6 +91,8 @@ impl Simulator<'_> {
     pub fn grant_outputs(&mut self, router: usize, now: Picoseconds) {
         self.decide(router, now);
         let mut requests = self.requests(router, now);
+        requests.extend(self.requests_on_trees(router, now));
+        requests.sort_by_key(|request| request.0);
         if requests.is_empty() {
             return;
         }
@@ -99,6 +108,12 @@ impl Simulator<'_> {
                 let chosen = self.choose(router, output, &requests, (turn, now));
                 let Some((input_vc, out_vc)) = chosen else { continue };
                 let place = requests.iter().position(|request| request.0 == input_vc);
+                let request = &mut requests[place.expect("it was chosen")].1;
+                if request.on_tree {
+                    request.outputs.retain(|&way| way != (output, out_vc));
+                    self.grant_on_tree(router, input_vc, (output, out_vc), now);
+                    continue;
+                }
                 let (_, request) = requests.remove(place.expect("it was chosen"));
                 self.packets[request.packet].fallbacks += u32::from(turn == Turn::Escape);
                 self.grant(router, input_vc, request.packet, (output, out_vc), now);
@@ -136,6 +151,9 @@ impl Simulator<'_> {
         for input in self.routers[router].inputs.clone() {
             for virtual_channel in 0..self.virtual_channels() {
                 let place = Place { channel: input, virtual_channel };
+                if self.is_on_tree(virtual_channel) {
+                    continue;
+                }
                 let Some(packet) = self.asking(place, now) else { continue };
                 if !self.packets[packet].undecided {
                     continue;
@@ -159,11 +177,14 @@ impl Simulator<'_> {
     /// The requests of the packets at the heads of buffers, in the order of input virtual channels.
     fn requests(&self, router: usize, now: Picoseconds) -> Vec<(usize, Request)> {
         let inputs = self.routers[router].inputs.iter();
-        let places = inputs.flat_map(|&channel| {
-            (0..self.virtual_channels())
-                .map(move |virtual_channel| Place { channel, virtual_channel })
+        let stride = self.places_of_port();
+        let places = inputs.enumerate().flat_map(|(port, &channel)| {
+            let channels = (0..self.virtual_channels()).filter(|&it| !self.is_on_tree(it));
+            channels.map(move |virtual_channel| {
+                (port * stride + virtual_channel, Place { channel, virtual_channel })
+            })
         });
-        let requests = places.enumerate().filter_map(|(input_vc, place)| {
+        let requests = places.filter_map(|(input_vc, place)| {
             let packet = self.asking(place, now)?;
             Some((input_vc, self.request(router, place, packet)))
         });
@@ -202,6 +223,7 @@ impl Simulator<'_> {
                     escapes: those(|hop| hop.escape || hop.detour),
                     entering: those(|hop| hop.ring == Ring::Enters),
                     by_relation: true,
+                    on_tree: false,
                 };
             }
         }
@@ -279,13 +301,21 @@ impl Simulator<'_> {
             if !wishes.iter().any(|wish| wish.0 == output) {
                 return None;
             }
-            let input = self.routers[router].inputs[input_vc / self.virtual_channels()];
+            let input = self.routers[router].inputs[input_vc / self.places_of_port()];
+            if request.on_tree {
+                let channel = &self.channels[self.routers[router].outputs[output].channel];
+                let way = wishes.iter().find(|way| way.0 == output)?;
+                let fits = channel.ends_in_sink()
+                    || channel.credits[way.1] >= self.packets[request.packet].flits;
+                let fits = fits && may_be_served(self.channels[input].kind);
+                return (turn != Turn::Escape && fits).then_some((input_vc, way.1));
+            }
             let entering = |wish: &(usize, usize)| {
                 if request.entering.contains(wish) { largest(self.parameters) } else { 0 }
             };
             let room = |&(output, out_vc): &(usize, usize)| {
                 let from =
-                    Place { channel: input, virtual_channel: input_vc % self.virtual_channels() };
+                    Place { channel: input, virtual_channel: input_vc % self.places_of_port() };
                 self.has_room(
                     router,
                     from,
@@ -325,9 +355,7 @@ impl Simulator<'_> {
             Arbitration::Random => {
                 let name = self.routers[router].outputs[output].name;
                 let number = name.number(self.fabric, self.parameters);
-                let vcs = self.virtual_channels();
-                let lot =
-                    |input_vc| choosing::lot(now, router, number, (input_vc / vcs, input_vc % vcs));
+                let lot = |input_vc| choosing::lot(now, router, number, self.drawn_place(input_vc));
                 let mut by_chance: Vec<_> = requests.iter().collect();
                 by_chance.sort_by_key(|it| lot(it.0));
                 by_chance
@@ -445,13 +473,13 @@ impl Simulator<'_> {
         (output, out_vc): (usize, usize),
         now: Picoseconds,
     ) {
-        let virtual_channels = self.virtual_channels();
-        let virtual_channel = input_vc % virtual_channels;
+        let stride = self.places_of_port();
+        let virtual_channel = input_vc % stride;
         let at = router;
         let router = &mut self.routers[router];
-        let from = Place { channel: router.inputs[input_vc / virtual_channels], virtual_channel };
+        let from = Place { channel: router.inputs[input_vc / stride], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
-        let input_vcs = router.inputs.len() * virtual_channels;
+        let input_vcs = router.inputs.len() * stride;
         let output = &mut router.outputs[output];
         output.pointer = (input_vc + 1) % input_vcs;
         if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(out_vc)) {
@@ -474,13 +502,14 @@ impl Simulator<'_> {
         }
         let (mut on_link, mut void_from) = (0, 0);
         if let Some(link) = &mut channel.link {
+            assert!(!link.sender.has_wanted(), "what is wanted is sent first");
             (on_link, void_from) = link.sender.keep(packet.clone(), out_vc);
             link.rooms.insert(on_link, (out_vc, packet.flits));
         }
         channel.sending = Some(Sending {
             packet: number,
             out_vc,
-            from: Some(from),
+            from: Source::Buffer(from),
             started: 0,
             began: now,
             latest_start: now,

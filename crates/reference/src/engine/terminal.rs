@@ -163,31 +163,15 @@ impl<'a> Terminals<'a> {
         let packet = Packet {
             transfer,
             is_response,
-            is_last: false,
             channel: classes::channel(self.parameters, &message, is_response),
             first_of_set: classes::first_of_set(self.parameters, &message, self.set_size),
-            source,
-            destination,
             injection_channel,
-            virtual_channel: 0,
             adaptive: matches!(routes, Routes::Adaptive(_))
                 && classes::choose(self.parameters, &message, is_response)
                 && from != to,
-            course: None,
-            undecided: false,
-            asked_at: None,
-            flits: 0,
-            payload: 0,
             created: now,
-            sequence: u32::MAX,
-            injected: Picoseconds::NEVER,
             ports: route.ports().collect(),
-            vcs: Vec::new(),
-            datelines: BTreeSet::new(),
-            came: None,
-            progress: None,
-            fallbacks: 0,
-            hops: 0,
+            ..Packet::new(source, destination)
         };
         let mut rest = match message.kind {
             MessageKind::Read { request } | MessageKind::Atomic { request } if !is_response => {
@@ -256,6 +240,9 @@ impl<'a> Terminals<'a> {
         packet.injected = now;
         packet.sequence = self.begun[source];
         self.begun[source] += 1;
+        if packet.operation.is_some() {
+            return;
+        }
         let (from, to) = (self.router(packet.source), self.router(packet.destination));
         match routes {
             Routes::Adaptive(_) if packet.adaptive => {

@@ -33,6 +33,7 @@ impl Simulator<'_> {
         for channel in &self.channels {
             assert!(channel.flits.is_empty() && channel.returning.is_empty());
             assert!(channel.credits.iter().all(|&credits| credits == channel.capacity));
+            assert!(channel.link.as_ref().is_none_or(|link| link.is_idle()));
         }
         for output in self.routers.iter().flat_map(|router| &router.outputs) {
             assert!(output.virtual_channels.iter().all(|channel| channel.held_by.is_none()));
@@ -57,7 +58,10 @@ impl Simulator<'_> {
                 let swallowed_by = self.swallowed.get(&flit.packet);
                 flit.virtual_channel == virtual_channel && swallowed_by != Some(&number)
             };
-            let coming = channel.flits.iter().filter(|it| is_coming(&it.content)).count();
+            let coming = match &channel.link {
+                None => channel.flits.iter().filter(|it| is_coming(&it.content)).count(),
+                Some(link) => link.missing(virtual_channel),
+            };
             let queues = input.queues.iter();
             let queues = queues.filter(|queue| queue.virtual_channel == virtual_channel);
             let used: usize = queues.map(|queue| queue.flits.len()).sum();

@@ -15,6 +15,7 @@
 
 mod conservation;
 mod failures;
+mod link;
 mod network;
 mod queue;
 mod source;
@@ -35,6 +36,7 @@ use flitlab_workload::traffic::{Message, MessageKind};
 use crate::engine::{
     channel::{ChannelKind, arrived},
     classes,
+    link::Counts,
     packet::Packet,
     terminal::Terminals,
 };
@@ -71,6 +73,22 @@ pub fn run(
     messages: &[Message],
 ) -> Result<(Log, Digest), Deadlock> {
     Simulator::new(fabric, routes, parameters, messages).run(false)
+}
+
+/// What all links have counted together, and the flits that each sent, by virtual channel. The
+/// network must not deadlock.
+pub fn count(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> (Counts, Vec<Vec<u64>>) {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.go_through_all(false);
+    let links = simulator.channels.iter().filter_map(|channel| channel.link.as_ref());
+    let (counts, flits): (Vec<Counts>, _) =
+        links.map(|link| (link.counts, link.flits.clone())).unzip();
+    (counts.into_iter().sum(), flits)
 }
 
 /// How long packets waited for each channel that leaves a router, by reason, in the order of
@@ -225,12 +243,15 @@ impl<'a> Simulator<'a> {
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.receive_credits(now);
+        self.receive_verdicts(now);
         self.enter_messages(now);
         self.inject(now);
         for router in 0..self.routers.len() {
             self.decide(router, now);
             self.allocate_virtual_channels(router, now);
+            self.send_again(router, now);
             self.allocate_switch(router, now);
+            self.acknowledge(router, now);
         }
         self.count_stalls(now);
         // Space that is lost stays lost: it is noticed some instants later.
@@ -250,6 +271,11 @@ impl<'a> Simulator<'a> {
                 }
                 match self.channels[channel].leads_to {
                     None => self.sink(flit, now),
+                    Some((router, port)) if self.channels[channel].link.is_some() => {
+                        for flit in self.take_in(channel, flit, now) {
+                            self.receive(router, port, flit, now);
+                        }
+                    }
                     Some((router, port)) => self.receive(router, port, flit, now),
                 }
             }

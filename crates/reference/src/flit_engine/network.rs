@@ -8,7 +8,7 @@ use flitlab_fabric::{CableClass, Fabric};
 
 use crate::engine::channel::{ChannelKind, Moving, OutputName};
 
-use super::{queue::Queue, turns::Turns};
+use super::{link::Link, queue::Queue, turns::Turns};
 
 /// One flit of a packet; number 0 is the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,10 @@ pub struct Flit {
     pub index: u32,
     /// The virtual channel in which it was sent last.
     pub virtual_channel: usize,
+    /// Its number on the channel on which it was sent last, and whether it was damaged there, if that
+    /// errs.
+    pub number: u64,
+    pub is_damaged: bool,
 }
 
 /// A directed channel: what its sender knows of the far end, and its wires.
@@ -39,6 +43,8 @@ pub struct Channel {
     pub flits: VecDeque<Moving<Flit>>,
     /// Credits on their way back, by their virtual channels.
     pub returning: VecDeque<Moving<usize>>,
+    /// What a network channel needs if links err.
+    pub link: Option<Link>,
 }
 
 impl Channel {
@@ -56,6 +62,7 @@ impl Channel {
             credits: vec![capacity; parameters.virtual_channels.into()],
             flits: VecDeque::new(),
             returning: VecDeque::new(),
+            link: None,
         }
     }
 
@@ -153,6 +160,7 @@ impl Network {
         let mut network = Self { channels: Vec::new(), routers };
         network.add_outputs(fabric, parameters, sharing);
         network.add_inputs(parameters.virtual_channels.into(), sharing);
+        network.join_cables(fabric);
         network
     }
 
@@ -170,6 +178,7 @@ impl Network {
                     let cable = fabric.cable(slot);
                     let mut channel = Channel::new(ChannelKind::Network, number, parameters, cable);
                     channel.ring = fabric.ring(slot);
+                    channel.link = Link::new(parameters, slot);
                     channel.leads_to = Some((target as usize, 0));
                     let name = OutputName::Port(port as u16);
                     self.add_output(router as usize, name, channel, sharing);
@@ -191,6 +200,25 @@ impl Network {
                 let Some(router) = fabric.terminal_router(terminal) else { continue };
                 channel.leads_to = Some((router as usize, 0));
                 self.channels.push(channel);
+            }
+        }
+    }
+
+    /// Lets each channel that errs know the one that comes back by its cable.
+    fn join_cables(&mut self, fabric: &Fabric) {
+        let place = |network: &Self, slot: u32| {
+            let router = fabric.source(slot);
+            let port = (slot - fabric.outputs(router).start) as u16;
+            let router = &network.routers[router as usize];
+            let output = router.output_named(OutputName::Port(port)).expect("it is live");
+            router.outputs[output].channel
+        };
+        for slot in (0..fabric.channel_slots()).filter(|&slot| fabric.target(slot).is_some()) {
+            let own = place(self, slot);
+            if self.channels[own].link.is_some() {
+                let back = fabric.opposite(slot).expect("cables lead both ways");
+                let back = place(self, back);
+                self.channels[own].link.as_mut().expect("checked").back = back;
             }
         }
     }

@@ -163,7 +163,13 @@ impl Simulator<'_> {
         injection.free_from = now + channel.flit_time;
         channel.credits[virtual_channel] -= 1;
         let arrives = now + channel.latency;
-        let content = Flit { packet: sending.packet, index: next, virtual_channel };
+        let content = Flit {
+            packet: sending.packet,
+            index: next,
+            virtual_channel,
+            number: 0,
+            is_damaged: false,
+        };
         channel.flits.push_back(Moving { arrives, content });
         self.digest.add(now, channel.number, packet.source, packet.sequence);
         self.due.extend([injection.free_from, arrives]);

@@ -92,7 +92,10 @@ impl Simulator<'_> {
     /// Whether a flit could be sent to its output now: there are a credit and room behind the
     /// crossbar, and no other flit is on its way there.
     fn can_cross(&self, router: usize, way: Way, now: Picoseconds) -> bool {
-        !self.is_taken(router, way.output, now) && self.has_credit(router, way)
+        let channel = &self.channels[self.routers[router].outputs[way.output].channel];
+        !self.is_taken(router, way.output, now)
+            && self.has_credit(router, way)
+            && channel.link.as_ref().is_none_or(|link| link.has_room())
     }
 
     /// Whether there is a credit for a flit.
@@ -210,18 +213,14 @@ impl Simulator<'_> {
     fn send(&mut self, router: usize, winner: Request, now: Picoseconds) -> Flit {
         let Request { port, queue, output, virtual_channel, packet } = winner;
         let taken_until = now + self.crossbar_time(router, output);
-        let crossed = self.crossed(now);
         let Flit { index, .. } = self.leave_queue(router, port, queue, taken_until, now);
+        let starts = self.occupy(router, output, now);
         let output = &mut self.routers[router].outputs[output];
         let is_swallowed = self.swallowed.get(&packet) == Some(&output.channel);
         let channel = &mut self.channels[output.channel];
-        output.free_from = taken_until;
-        let starts = crossed.max(output.end);
-        output.end = starts + channel.flit_time;
         output.latest = Some(packet);
-        let arrives = starts + channel.latency;
-        let content = Flit { packet, index, virtual_channel };
-        channel.flits.push_back(Moving { arrives, content });
+        let (number, is_damaged) = (0, false);
+        let content = Flit { packet, index, virtual_channel, number, is_damaged };
         if !channel.ends_in_sink() && !is_swallowed {
             channel.credits[virtual_channel] -= 1;
         }
@@ -231,11 +230,25 @@ impl Simulator<'_> {
             output.virtual_channels[virtual_channel].free_from = taken_until;
         }
         self.digest.add(now, channel.number, packet.source, packet.sequence);
+        let number = output.channel;
+        self.start(number, content, (now, starts));
+        content
+    }
+
+    /// Takes an output for a flit now; when it starts on the channel.
+    pub fn occupy(&mut self, router: usize, output: usize, now: Picoseconds) -> Picoseconds {
+        let taken_until = now + self.crossbar_time(router, output);
+        let crossed = self.crossed(now);
+        let output = &mut self.routers[router].outputs[output];
+        let channel = &self.channels[output.channel];
+        output.free_from = taken_until;
+        let starts = crossed.max(output.end);
+        output.end = starts + channel.flit_time;
         // The next flit can win when no more than the buffer's flits are left behind the crossbar.
         let waiting = channel.flit_time * self.sharing.output_buffer.into();
         let room = (output.end + now).saturating_sub(crossed + waiting);
-        self.due.extend([taken_until, room.max(taken_until), arrives]);
-        content
+        self.due.extend([taken_until, room.max(taken_until)]);
+        starts
     }
 
     /// Takes the flit at a queue's head; with a packet's last one the next packet gets to the head.

@@ -5,7 +5,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
     Delivered, Distribution, Ending, FiniteMeasurement, Phase, Quantile, Reordering, Window,
 };
-use flitlab_engine::{ChannelReport, Counters};
+use flitlab_engine::{ChannelReport, Counters, Parameters};
 use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
 
 /// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
@@ -39,13 +39,18 @@ pub(super) fn with_order(row: PointRow, reordering: Option<Reordering>) -> Point
 }
 
 /// Fills in what links have damaged and sent again, if they can err.
-pub(super) fn with_link_errors(row: PointRow, errs: bool, counters: &Counters) -> PointRow {
+pub(super) fn with_link_errors(
+    row: PointRow,
+    parameters: &Parameters,
+    counters: &Counters,
+) -> PointRow {
+    let errs = parameters.errors.is_some();
     let share = |part: u64, of: u64| errs.then(|| part as f64 / of.max(1) as f64);
+    // Where flits take turns, flits are damaged.
+    let across =
+        if parameters.sharing.is_some() { counters.flit_hops } else { counters.packet_hops };
     PointRow {
-        damaged_packets: share(
-            counters.damaged_packets,
-            counters.packet_hops + counters.damaged_packets,
-        ),
+        damaged_packets: share(counters.damaged_packets, across + counters.damaged_packets),
         resent_flits: share(counters.flits_resent, counters.flit_hops),
         ..row
     }

@@ -371,8 +371,7 @@ impl Simulation {
         };
         let row =
             with_recovery(self.with_derouted(row, measured.summary.derouted), &measured.ending);
-        let errs = self.scenario.parameters.errors.is_some();
-        let row = with_link_errors(row, errs, &measured.summary.counters);
+        let row = with_link_errors(row, &self.scenario.parameters, &measured.summary.counters);
         let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
         let row = with_dropped(row, drops, &measured.summary.counters);
         let row = with_order(row, measured.summary.reordering);
@@ -570,8 +569,7 @@ impl Simulation {
             self.with_derouted(row, measured.summary.derouted),
             measured.summary.reordering,
         );
-        let errs = self.scenario.parameters.errors.is_some();
-        let row = with_link_errors(row, errs, &measured.summary.counters);
+        let row = with_link_errors(row, &self.scenario.parameters, &measured.summary.counters);
         let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
         let row = with_dropped(row, drops, &measured.summary.counters);
         let dropped = dropped_warning(&row);

@@ -98,10 +98,11 @@ pub(super) fn load_warnings(
     };
     let bound = parameters.packets_on_a_link(network.fabric.cable_classes());
     let bound = bound.filter(|(most, sent)| f64::from(*most) < *sent);
+    let units = if parameters.sharing.is_some() { "flits" } else { "of the largest packets" };
     let bound = bound.map(|(most, sent)| {
         format!(
-            "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} of the largest \
-             packets, and {sent:.1} could be sent until one is acknowledged; raise link.errors.replay_buffer or \
+            "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} {units}, \
+             and {sent:.1} could be sent until one is acknowledged; raise link.errors.replay_buffer or \
              link.errors.sequence_bits",
             100.0 * f64::from(most) / sent
         )

@@ -54,8 +54,7 @@ pub(super) fn read(
     seed: u64,
 ) -> Option<LinkErrors> {
     let doc = "What damages packets on the cables between routers, and how these send again what was damaged (docs/model.md, \
-               \"Links that err\"). Links neither err nor acknowledge anything if it is absent. Only where channels are \
-               granted to whole packets.";
+               \"Links that err\"). Links neither err nor acknowledge anything if it is absent.";
     let example = "{ bit_error_rate = 1e-9 }";
     reader.optional_table("errors", example, doc, |reader| {
         let mut errors = LinkErrors { seed, ..LinkErrors::default() };
@@ -88,7 +87,13 @@ pub(super) fn read(
         let stomp = "it goes on; the last flit of a damaged one is marked, and whoever has it discards it.";
         let retries =
             [("stomp", Retry::Stomp, stomp), ("store", Retry::Store, "it waits for it.")];
-        errors.retry = reader.one_of("retry", "kind of retry", doc, retries).unwrap_or(errors.retry);
+        if parameters.sharing.is_some() {
+            let reason = "where links are shared flit by flit, each flit is checked and sent again by itself";
+            reader.forbid("retry", reason, "leave `retry` out");
+        } else {
+            let retry = reader.one_of("retry", "kind of retry", doc, retries);
+            errors.retry = retry.unwrap_or(errors.retry);
+        }
         let doc = "What is sent again.";
         let go_back = "the damaged packet, and all that were sent after it.";
         let selective = "the damaged packet alone; others wait for it if they share its virtual channel.";
@@ -105,7 +110,7 @@ pub(super) fn read(
         let kind = reader.one_of("acknowledgements", "kind of acknowledgement", doc, kinds);
         errors.acknowledgements = kind.unwrap_or(errors.acknowledgements);
         let doc = "Bits of the numbers of packets on a link: of `b` bits, `2^b - 1` packets may be without an acknowledgement, \
-                   half of `2^b` with `resend = \"selective\"`.";
+                   half of `2^b` with `resend = \"selective\"`. Flits where links are shared flit by flit.";
         reader.set("sequence_bits", &Whole { range: 1..=16 }, &mut errors.sequence_bits, doc);
         let covers = classes.iter().map(|&class| {
             parameters.acknowledged_after(&[class]).0.div_ceil(parameters.flit_time_of(class).0.max(1))
@@ -115,7 +120,7 @@ pub(super) fn read(
         let default = narrow::<u32>(covers.min(1 << 24)).max(errors.replay_buffer);
         let note = "288, or more if packets without an acknowledgement need more";
         let doc = "Flits of packets that are not acknowledged yet, for each channel between routers; at least one of the \
-                   largest packets.";
+                   largest packets, unless links are shared flit by flit.";
         errors.replay_buffer = reader.value_from("replay_buffer", &flits(), default, note, doc);
         let default = (parameters.acknowledged_after(classes) * 2).max(errors.time_out);
         let note = "2 us, or twice what an acknowledgement takes";

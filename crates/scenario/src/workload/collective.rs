@@ -119,11 +119,6 @@ fn unit(reader: &mut Reader<'_>) -> Option<CollectiveUnit> {
 
 impl WorkloadSpec for CollectiveSpec {
     fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
-        if checked.parameters.errors.is_some() {
-            let message = "links that err send no packets of collective operations again";
-            let help = "leave out [collective], or [link.errors]";
-            checks.refuse(&["link.errors", "collective"], message, help);
-        }
         if !checked.packets {
             return;
         }

@@ -9,6 +9,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports;
 use crate::next_hop::answer::{Head, NextHop};
 use crate::packet::PacketCrossing;
+use crate::router::packet::link::Notice;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
@@ -30,12 +31,16 @@ pub(crate) struct FlitMessages {
     pub headers: Vec<PacketCrossing>,
     /// Credits: their places, and the times of their arrival.
     pub credits: Vec<(u32, Tick)>,
+    /// Notices of links.
+    pub notices: Vec<Notice>,
 }
 
 impl HasEarliest for FlitMessages {
     fn earliest(&self) -> Tick {
         let flits = self.flits.iter().map(|flit| flit.time);
-        flits.chain(self.credits.iter().map(|credit| credit.1)).min().unwrap_or(NEVER)
+        let notices = self.notices.iter().map(|notice| notice.time);
+        let credits = self.credits.iter().map(|credit| credit.1);
+        flits.chain(credits).chain(notices).min().unwrap_or(NEVER)
     }
 }
 
@@ -51,6 +56,9 @@ impl FlitRouters {
             }
             let first = self.ports.routers[router as usize].first_input << self.rules.shift;
             self.borrow(common, router).join(router, first + input_vc, &[time], header);
+        }
+        for notice in incoming.notices.drain(..) {
+            self.take_notice(common, &notice);
         }
         for (place, time) in incoming.credits.drain(..) {
             let state = &mut self.state;

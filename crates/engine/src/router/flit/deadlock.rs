@@ -90,6 +90,10 @@ impl Waits for FlitRouters {
         filled.map(|(_, queue)| routers.state.queues[queue as usize].flits.len()).sum()
     }
 
+    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.links.channel(output).map_or(0, |channel| channel.flits_missing(vc))
+    }
+
     fn room_due(&self, place: u32) -> u32 {
         self.state.vcs[place as usize].due()
     }

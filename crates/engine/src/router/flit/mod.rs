@@ -38,6 +38,7 @@
 //! | `arrivals` | flits and credits that come to a router |
 //! | `scratch` | lists of an instant, kept to reuse their memory |
 //! | `prefetch` | memory fetched ahead |
+//! | `link` | links that err, and send again |
 //! | `failure` | channels and routers that fail |
 //! | `deadlock` | queues that wait for each other |
 //! | `stalls` | times for which packets waited for each output, by reason |
@@ -49,6 +50,7 @@ mod deadlock;
 mod failure;
 mod flit_queue;
 mod injection;
+mod link;
 mod prefetch;
 mod relation;
 mod route_computation;
@@ -78,6 +80,7 @@ use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
+use crate::router::packet::link::{LinkState, Links};
 use arrivals::FlitMessages;
 use credits::OutputVc;
 use flit_queue::Upstream;
@@ -179,11 +182,12 @@ struct FlitRules {
 }
 
 /// The flit-by-flit routers of a part, besides their ports.
-#[derive(Debug)]
 pub(crate) struct FlitRouters {
     ports: Ports,
     rules: FlitRules,
     state: FlitState,
+    /// The links that send again; empty unless links err.
+    links: Links,
     /// By part: the messages for it.
     outgoing: Vec<FlitMessages>,
     /// Lists for an instant's allocations; kept to reuse their memory.
@@ -274,7 +278,8 @@ impl FlitRouters {
         );
         let scratch = scratch::Scratch::new(most_inputs, most_outputs, queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
-        Self { ports, rules, state, outgoing, scratch }
+        let links = Links::new(context, part, &ports);
+        Self { ports, rules, state, links, outgoing, scratch }
     }
 
     /// Bytes for each queue and for each virtual channel of a channel, without their rings of
@@ -288,7 +293,7 @@ impl FlitRouters {
 impl Routers for FlitRouters {
     type Messages = FlitMessages;
     type Own = FlitSharing;
-    type Saved = (Ports, FlitState);
+    type Saved = (Ports, FlitState, LinkState);
 
     const QUEUES_AT_ONCE: bool = true;
 
@@ -326,8 +331,9 @@ impl Routers for FlitRouters {
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick {
         let mut view = self.borrow(common, router);
         match view.state.waits {
-            None => view.run::<false>(until),
-            Some(_) => view.run::<true>(until),
+            _ if view.common.context.parameters.errors.is_some() => view.run::<false, true>(until),
+            None => view.run::<false, false>(until),
+            Some(_) => view.run::<true, false>(until),
         }
     }
 
@@ -359,6 +365,7 @@ impl Routers for FlitRouters {
 
     fn rebase(&mut self, by: Tick) {
         self.state.rebase(by);
+        self.links.rebase(by);
     }
 
     /// A flit that has arrived asks a routing latency later, so its time of arrival is still
@@ -397,6 +404,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.sources)
             + size_of_val(&*state.begun)
             + state.waits.as_ref().map_or(0, |waits| waits.memory())
+            + self.links.memory()
     }
 
     fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick) {
@@ -415,24 +423,27 @@ impl Routers for FlitRouters {
         self.state.outputs[output as usize].line
     }
 
-    fn flits_resent(&self, _: u32) -> Option<u64> {
-        None
+    fn flits_resent(&self, output: u32) -> Option<u64> {
+        Some(self.links.channel(output)?.flits_resent)
     }
 
-    fn reset_statistics(&mut self) {}
+    fn reset_statistics(&mut self) {
+        self.links.reset_statistics();
+    }
 
     fn saved(&self) -> impl Serialize + '_ {
-        (&self.ports, &self.state)
+        (&self.ports, &self.state, &self.links.state)
     }
 
-    fn restore(&mut self, (ports, state): Self::Saved) -> bool {
+    fn restore(&mut self, (ports, state, links): Self::Saved) -> bool {
         let fits = ports.outputs == self.ports.outputs
             && state.wake_times.queues() == self.state.wake_times.queues()
             && state.vcs.len() == self.state.vcs.len()
             && state.sources.len() == self.state.sources.len()
             && state.priorities.len() == self.state.priorities.len()
-            && state.waits.is_some() == self.state.waits.is_some();
-        (self.ports, self.state) = (ports, state);
+            && state.waits.is_some() == self.state.waits.is_some()
+            && links.channels.len() == self.links.state.channels.len();
+        (self.ports, self.state, self.links.state) = (ports, state, links);
         fits
     }
 }

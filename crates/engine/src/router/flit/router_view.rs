@@ -7,10 +7,11 @@ use super::states::VcState;
 use super::vc_allocation::VcRequest;
 use super::{FlitOutput, FlitRouters, FlitRules, FlitState};
 use crate::common::Common;
-use crate::frame::tick::Tick;
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::answer::{Head, NextHop};
+use crate::router::packet::link::Links;
 use crate::set::bits;
 use crate::trace::note;
 use flitlab_base::narrow::fitted;
@@ -40,6 +41,7 @@ pub(super) struct FlitRouterView<'a, 'f> {
     /// The time before which it is simulated.
     pub until: Tick,
     pub first_channel: u32,
+    pub links: &'a mut Links,
     pub outgoing: &'a mut [FlitMessages],
     pub common: &'a mut Common<'f>,
 }
@@ -66,6 +68,7 @@ impl FlitRouters {
             state: &mut self.state,
             scratch: &mut self.scratch,
             ports: &self.ports,
+            links: &mut self.links,
             outgoing: &mut self.outgoing,
             router,
             number,
@@ -117,24 +120,40 @@ impl FlitState {
 
 impl FlitRouterView<'_, '_> {
     /// Simulates the router before `until`, or until its terminals have something to do that cannot
-    /// wait. Returns a lower bound of the time of its next event. Whether stalls are counted is
-    /// known at compile time.
-    pub(super) fn run<const COUNTS_STALLS: bool>(&mut self, until: Tick) -> Tick {
+    /// wait. Returns a lower bound of the time of its next event. Whether stalls are counted and
+    /// whether links send again is known at compile time.
+    pub(super) fn run<const COUNTS_STALLS: bool, const RESENDS: bool>(
+        &mut self,
+        until: Tick,
+    ) -> Tick {
         self.until = until;
+        // The latest instant at which links were served.
+        let mut served = NEVER;
         let mut last = None;
         let left = loop {
             let (request_time, due) = self.next_switch_requests();
             let wake = self.state.wake_times.first(self.number);
-            let now = request_time.min(wake);
+            let links_due = if RESENDS { self.links_due() } else { NEVER };
+            let now = request_time.min(wake).min(links_due);
             if now >= until {
                 break until;
             }
             if COUNTS_STALLS {
                 self.count_stalls(now);
             }
+            if RESENDS && links_due == now && served != now {
+                self.serve_links(now);
+                served = now;
+                continue;
+            }
             if wake == now {
                 self.advance_due_vcs(now);
                 // Queues may have become active.
+                continue;
+            }
+            if RESENDS && request_time > now {
+                // No flit has taken along what is to be acknowledged.
+                self.acknowledge(now);
                 continue;
             }
             if due & self.uncontended != 0 {
@@ -144,7 +163,7 @@ impl FlitRouterView<'_, '_> {
             if COUNTS_STALLS {
                 self.note_due(now);
             }
-            self.send(due, now);
+            self.send::<RESENDS>(due, now);
             if COUNTS_STALLS {
                 self.note_senders(now);
             }
@@ -157,6 +176,9 @@ impl FlitRouterView<'_, '_> {
             self.common.latest = self.common.latest.max(self.time(last));
         }
         self.advance_all(left);
+        if RESENDS {
+            self.state.wake_times.lower_router(self.number, self.links_due());
+        }
         let request_time = self.state.next_switch_request(self.rules, self.number);
         request_time.min(self.state.wake_times.first(self.number))
     }

@@ -17,9 +17,9 @@ impl FlitRouterView<'_, '_> {
     /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
     /// `due` has a bit for each of the first [`MASKED`].
     #[inline(always)]
-    pub(super) fn send(&mut self, due: u64, now: Tick) {
+    pub(super) fn send<const RESENDS: bool>(&mut self, due: u64, now: Tick) {
         if self.active_vcs().len() > MASKED {
-            return self.allocate_among_many(now);
+            return self.allocate_among_many::<RESENDS>(now);
         }
         let (mut winners, mut later) = (due, 0);
         if due & (due - 1) != 0 {
@@ -33,7 +33,7 @@ impl FlitRouterView<'_, '_> {
             let number = winners.ilog2();
             winners ^= 1 << number;
             let place = self.first_active_vc + number as usize;
-            if self.emit(place, later >> number & 1 == 0, now) {
+            if self.emit::<RESENDS>(place, later >> number & 1 == 0, now) && !RESENDS {
                 self.leave_alone(place);
             }
         }
@@ -157,7 +157,7 @@ impl FlitRouterView<'_, '_> {
     /// Grants the switch in rounds of offers, where so many active virtual channels are due or not
     /// that they have no bits.
     #[cold]
-    fn allocate_among_many(&mut self, now: Tick) {
+    fn allocate_among_many<const RESENDS: bool>(&mut self, now: Tick) {
         self.scratch.candidates.clear();
         for place in self.active_vcs() {
             if self.state.request_times[place] == now {
@@ -198,7 +198,7 @@ impl FlitRouterView<'_, '_> {
                 let wins = of_input[candidate.input as usize] == number;
                 of_output[candidate.output as usize] = if wins { number } else { NONE };
                 if wins {
-                    self.emit(self.place_of(candidate), round == 0, now);
+                    self.emit::<RESENDS>(self.place_of(candidate), round == 0, now);
                 }
             }
             for (number, candidate) in candidates.iter_mut().enumerate() {

@@ -26,7 +26,7 @@ pub(super) struct Pace {
     crossing: Tick,
     /// Time for which a flit occupies the crossbar.
     pub crossbar: Tick,
-    flit: Tick,
+    pub flit: Tick,
     forward: Tick,
     /// Maximum time from a grant until its channel is free.
     waits: Tick,
@@ -58,7 +58,12 @@ impl FlitRouterView<'_, '_> {
     /// Sends the next flit of an active virtual channel, which was granted the switch in the first
     /// round of offers or later. Returns whether further flits may go before the end of the visit.
     #[inline(always)]
-    pub(super) fn emit(&mut self, place: usize, in_first_round: bool, now: Tick) -> bool {
+    pub(super) fn emit<const RESENDS: bool>(
+        &mut self,
+        place: usize,
+        in_first_round: bool,
+        now: Tick,
+    ) -> bool {
         let queue = self.state.active_vcs[place] as usize;
         let counts_flits = counts_flits(self.rules.arbitration);
         if counts_flits {
@@ -117,7 +122,9 @@ impl FlitRouterView<'_, '_> {
         if awaited {
             self.tell_sender(queue, now);
         }
-        if !is_sent {
+        if RESENDS && !self.state.queues[queue].leaves {
+            self.transmit(queue, now, arrives);
+        } else if !is_sent {
             self.hand_over(queue, now, arrives);
         }
         if left == 0 {

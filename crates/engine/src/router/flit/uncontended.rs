@@ -117,7 +117,7 @@ impl FlitRouterView<'_, '_> {
                 false => next.0 < next.1,
             };
             let (winner, loser) = if first_wins { (first, second) } else { (second, first) };
-            self.emit(winner, true, now);
+            self.emit::<false>(winner, true, now);
             if next.0 == next.1 {
                 self.yield_to_others(loser, now);
             }

@@ -54,6 +54,12 @@ impl WakeTimes {
         time
     }
 
+    /// Lowers the time of a router to at most `time`.
+    pub(super) fn lower_router(&mut self, router: u32, time: Tick) {
+        let router = &mut self.routers[router as usize];
+        *router = (*router).min(time);
+    }
+
     /// A lower bound of the times of a router's queues.
     #[inline(always)]
     pub(super) fn first(&self, router: u32) -> Tick {

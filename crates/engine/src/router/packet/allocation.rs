@@ -477,10 +477,12 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     }
 
     /// Time from which an input port can send another packet, besides those that it is sending; at
-    /// most `now` if it can already.
+    /// most `now` if it can already. Packets of collective operations hold no input port.
     fn input_free_at(&self, input: usize, now: Tick) -> Tick {
         let shift = self.size().shift;
-        let left = &self.cell.left.as_ref()[input << shift..(input + 1) << shift];
+        let all = 1_usize << shift;
+        let vcs = if F::COMBINES { all.min(self.context.trees.up.into()) } else { all };
+        let left = &self.cell.left.as_ref()[input << shift..][..vcs];
         let sending = left.iter().copied().filter(|&time| time > now);
         if (fitted!(sending.clone().count(), u32)) < self.context.parameters.crossbar_speedup {
             now

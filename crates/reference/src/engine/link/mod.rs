@@ -15,7 +15,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{LinkErrors, Parameters};
 
 use super::{channel::Moving, packet};
-use damage::Damage;
+pub use damage::Damage;
 use far_end::FarEnd;
 use sender::Sender;
 

@@ -7,7 +7,7 @@ use super::{
     super::{
         Simulator,
         channel::{Moving, arrived},
-        network::{Channel, CreditMessage, Flit, Sending},
+        network::{Channel, CreditMessage, Flit, Hold, Sending, Source},
     },
     Link,
     far_end::Fate,
@@ -21,19 +21,22 @@ impl Channel {
     /// Whether nothing is being sent on it.
     fn is_free(&self) -> bool {
         let acknowledging = self.link.as_ref().and_then(|link| link.acknowledging);
-        self.sending.is_none() && acknowledging.is_none()
+        self.sending.is_none() && acknowledging.is_none() && self.hold != Hold::Starts
     }
 
     /// Whether a packet can be granted the channel.
     pub fn can_be_granted(&self) -> bool {
-        self.is_free() && self.link.as_ref().is_none_or(|link| link.sender.has_room())
+        self.is_free()
+            && self.hold == Hold::No
+            && self.link.as_ref().is_none_or(|link| link.sender.has_room())
     }
 }
 
 impl Simulator<'_> {
     /// Takes in a flit at the far end of a channel that errs.
     pub fn take_in(&mut self, channel: usize, flit: Flit, now: Picoseconds) {
-        let stomp = self.channels[channel].err().errors.retry == Retry::Stomp;
+        let stomp = self.channels[channel].err().errors.retry == Retry::Stomp
+            && !self.is_on_tree(flit.virtual_channel);
         let far_end = &mut self.channels[channel].err().far_end;
         if flit.index == 0 {
             assert!(far_end.coming.is_empty());
@@ -208,7 +211,7 @@ impl Simulator<'_> {
             channel.sending = Some(Sending {
                 packet,
                 out_vc: wanted.out_vc,
-                from: None,
+                from: Source::Whole,
                 started: 0,
                 began: now,
                 latest_start: now,

@@ -77,10 +77,14 @@ impl Sender {
     /// Keeps a packet that is granted the channel; its number, and from where on those before it
     /// are void.
     pub fn keep(&mut self, packet: Packet, out_vc: usize) -> (u64, u64) {
-        assert!(self.has_room() && !self.has_wanted());
+        assert!(self.has_room());
         let (number, void_from) = (self.next, self.void_from);
         self.next += 1;
         self.void_from = self.next;
+        // The far end discards what comes before those that are wanted.
+        if self.resend == Resend::GoBackN && self.has_wanted() {
+            self.wanted.push(number);
+        }
         let (is_bad, time_out) = (false, None);
         self.replay.push(Unacknowledged { number, void_from, packet, out_vc, is_bad, time_out });
         (number, void_from)

@@ -1,13 +1,15 @@
 //! Sending of a reduction unit's results, and of the copies of packets that go down a tree.
 
 use crate::frame::tick::{NEVER, Tick};
+use crate::network::context::NetworkContext;
 use crate::packet::Packet;
-use crate::router::packet::cell::Shape;
+use crate::router::packet::cell::{REPEATS, Shape};
+use crate::router::packet::link::replay::Hold;
 use crate::router::packet::{Features, Visit};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
-impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
+impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     /// Whether a buffer holds packets of collective operations.
     pub(crate) fn is_collective(&self, buffer: u32) -> bool {
         self.place(buffer).1 >= self.context.trees.up
@@ -55,16 +57,45 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     fn hold_output(&mut self, output: usize, buffer: u32, now: Tick) {
         self.drop_request(output, buffer);
         self.keep_busy(output, NEVER, now);
+        if F::RESENDS && self.has(output, REPEATS) {
+            self.set_hold(output, Hold::Waits);
+        }
         let unit = &mut self.reduction_units.units[self.number as usize];
         unit.held += 1;
         if unit.held < unit.left {
             return;
         }
-        let route = self.head_of(buffer).route.0;
-        let (tree, _) = self.context.trees.place(self.name, route);
-        for &output in tree.outputs(self.name) {
+        let outputs = self.outputs_down(buffer);
+        // Links go on sending while outputs are held.
+        let repeats = outputs.iter().map(|&it| usize::from(it));
+        let repeats: Vec<usize> = repeats.filter(|&it| self.has(it, REPEATS)).collect();
+        let free_at = repeats.iter().map(|&output| self.line_free(output)).max().unwrap_or(now);
+        if free_at <= now {
+            return self.send_copies(buffer, now);
+        }
+        for output in repeats {
+            self.set_hold(output, Hold::Starts(free_at));
+        }
+    }
+
+    /// The outputs of the head of a buffer, which goes down.
+    fn outputs_down(&self, buffer: u32) -> &'a [u16] {
+        let context: &'a NetworkContext<'_> = self.context;
+        let (tree, _) = context.trees.place(self.name, self.head_of(buffer).route.0);
+        tree.outputs(self.name)
+    }
+
+    fn send_copies(&mut self, buffer: u32, now: Tick) {
+        for &output in self.outputs_down(buffer) {
             self.send_copy(usize::from(output), buffer, now);
         }
+    }
+
+    /// Starts the copies of the packet that holds all its outputs, which no link uses any more.
+    pub(in crate::router::packet) fn start_held(&mut self, now: Tick) {
+        let unit = &self.reduction_units.units[self.number as usize];
+        self.send_copies(unit.input_vc.expect("it holds outputs"), now);
+        self.handle_granted(now);
     }
 
     /// Sends a result, or a copy of the packet that goes down, through an output that has room.

@@ -13,7 +13,10 @@ use crate::zero_load::zero_load_latency;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::{Fabric, Faults, SpanningTree, Torus};
-use flitlab_model::{Arbitration, CollectiveUnit, DOWN_CHANNEL, Parameters, Switching};
+use flitlab_model::{
+    Acknowledgements, Arbitration, CollectiveUnit, DOWN_CHANNEL, LinkErrors, Parameters, Resend,
+    Switching,
+};
 use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use flitlab_workload::traffic::{
     Access, CollectiveKind, CollectiveSpec, Collectives, LoadSpec, OfferedLoad, OpenLoad,
@@ -311,6 +314,29 @@ fn several_trees_keep_order_and_lose_nothing_on_any_number_of_threads() {
         let (spec, parameters) = draw(&mut random, &network.fabric);
         network.parameters = Parameters { arbitration: ARBITRATIONS[round % 3], ..parameters };
         network.log_of(&spec, || None, &[2, 3, 7]);
+    }
+}
+
+/// Operations complete on links that err, in any way of sending again, beside a load.
+#[test]
+fn operations_end_on_links_that_err() {
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let resends = [Resend::GoBackN, Resend::Selective];
+    let acknowledgements = [Acknowledgements::Free, Acknowledgements::Flits];
+    for round in 0..16 {
+        let mut network = Network::torus(&[4, 4]);
+        let (mut spec, parameters) = draw(&mut random, &network.fabric);
+        let errors = LinkErrors {
+            bit_error_rate: 1e-4,
+            resend: resends[round % 2],
+            acknowledgements: acknowledgements[round / 2 % 2],
+            seed: round as u64,
+            ..LinkErrors::default()
+        };
+        network.parameters = Parameters { errors: Some(errors), ..parameters };
+        spec.start = Picoseconds(10_000_000);
+        let log = network.log_of(&spec, || Some(network.background(0.3, false)), &[3]);
+        assert!(log.packets.iter().any(|packet| packet.virtual_channel < 3), "round {round}");
     }
 }
 

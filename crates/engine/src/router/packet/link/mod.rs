@@ -9,7 +9,7 @@
 mod bad_copies;
 mod damage;
 mod repeat;
-mod replay;
+pub(in crate::router) mod replay;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,7 @@ use crate::network::context::NetworkContext;
 use crate::network::ports::Ports;
 use damage::Damage;
 use flitlab_base::narrow::narrow;
+use flitlab_model::{LinkErrors, Parameters};
 use replay::{AckMessage, ReplayChannel, ReplayRules};
 
 /// An output of another router: the router's part, its number there, and the output's number in the
@@ -50,13 +51,13 @@ pub(crate) enum NoticeKind {
 
 /// The links of a part's channels.
 pub(crate) struct Links {
-    rules: ReplayRules,
+    pub rules: ReplayRules,
     pub state: LinkState,
     /// Outputs that were granted at an instant, those served at one, and packets that enter a
     /// buffer after another one; kept to reuse their memory.
     granted: Vec<u16>,
     serving: Vec<usize>,
-    followers: Vec<u32>,
+    pub followers: Vec<u32>,
     /// Notices of visits for other routers.
     pub notices: Vec<Notice>,
 }
@@ -65,9 +66,9 @@ pub(crate) struct Links {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct LinkState {
     /// By output; `None` for those of terminals and for vacant ports.
-    channels: Vec<Option<Box<ReplayChannel>>>,
+    pub channels: Vec<Option<Box<ReplayChannel>>>,
     /// By output: a lower bound of the next event on its link, grants excluded.
-    next: Vec<Tick>,
+    pub next: Vec<Tick>,
     /// By router: a lower bound of the next event on its links.
     pub due: Vec<Tick>,
     /// By router: the bad copies whose last flits are still to come, with that time and their input
@@ -147,12 +148,15 @@ impl Links {
     }
 
     /// Bytes for a channel.
-    pub(crate) const BYTES_PER_CHANNEL: u64 =
-        (size_of::<ReplayChannel>() + 16 * size_of::<replay::ReplayEntry>()) as u64;
+    pub(crate) fn bytes_per_channel(errors: &LinkErrors, parameters: &Parameters) -> u64 {
+        let entries = ReplayRules::new(errors, parameters).entries;
+        (size_of::<ReplayChannel>() + entries * size_of::<replay::ReplayEntry>()) as u64
+    }
 
     pub(crate) fn memory(&self) -> usize {
         let channels = self.state.channels.iter().flatten().count();
-        channels * narrow::<usize>(Self::BYTES_PER_CHANNEL)
+        let entries = self.rules.entries * size_of::<replay::ReplayEntry>();
+        channels * (size_of::<ReplayChannel>() + entries)
     }
 
     /// Resets statistics.

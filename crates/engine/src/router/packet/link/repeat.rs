@@ -1,7 +1,7 @@
 //! A router with links that err: transmissions, retransmissions, acknowledgements (docs/model.md,
 //! "Links that err").
 
-use super::replay::{ArrivalOutcome, ReplayChannel, ReplayEntry};
+use super::replay::{ArrivalOutcome, Hold, ReplayChannel, ReplayEntry};
 use super::{FarOutput, Notice, NoticeKind};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
@@ -65,15 +65,19 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         self.discard_bad_copies(now);
         for &output in &due {
             let link = self.link(output);
-            if link.line_free <= now && link.to_send.front().is_some_and(|it| it.0 <= now) {
+            if link.is_free(now) && link.to_send.front().is_some_and(|it| it.0 <= now) {
                 self.acknowledge(output, now);
             }
         }
         for &output in &due {
             let link = self.link(output);
-            if link.line_free <= now && link.sends_again() {
+            if link.is_free(now) && link.sends_again() {
                 self.send_again(output, now);
             }
+        }
+        let starts = |hold: Hold| matches!(hold, Hold::Starts(time) if time <= now);
+        if due.iter().any(|&output| starts(self.link(output).hold)) {
+            self.start_held(now);
         }
         for &output in &due {
             self.settle(output, now);
@@ -102,6 +106,9 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         let next = self.link(output).due(rules.resend);
         self.links_next()[output] = next;
         let link = self.link(output);
+        if link.hold != Hold::No {
+            return;
+        }
         let (is_full, line_free) = (link.is_full(&rules), link.line_free);
         let output = S::port(output);
         let (free_at, since) = (self.cell.free_at[output], self.cell.since[output]);
@@ -114,6 +121,26 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         }
     }
 
+    /// Sets for whom an output's link is held.
+    pub(in crate::router::packet) fn set_hold(&mut self, output: usize, hold: Hold) {
+        let resend = self.links.rules.resend;
+        let link = self.link(output);
+        link.hold = hold;
+        let due = link.due(resend);
+        self.links_next()[output] = due;
+        self.set_links_due();
+    }
+
+    /// Time at which the last flit of the present transmission of an output's link has left.
+    pub(in crate::router::packet) fn line_free(&self, output: usize) -> Tick {
+        self.links.line_free(self.channel(output))
+    }
+
+    /// Whether a virtual channel is one of the collective subnetwork's.
+    fn is_on_tree(&self, vc: u8) -> bool {
+        vc >= self.context.trees.up
+    }
+
     fn set_links_due(&mut self) {
         let next = self.links_next().iter().copied().fold(NEVER, Tick::min);
         let bad_copies = &self.links.state.bad_copies[self.number as usize];
@@ -122,8 +149,11 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
 
     /// Occupies an output until a time with something other than a grant.
     fn occupy(&mut self, output: usize, now: Tick, until: Tick) {
-        self.link(output).line_free = until;
-        self.keep_busy(output, until, now);
+        let link = self.link(output);
+        link.line_free = until;
+        if link.hold == Hold::No {
+            self.keep_busy(output, until, now);
+        }
     }
 
     /// Transmits a packet for the first time, at its grant.
@@ -139,9 +169,14 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         let Packet { ready, tail: arrives, source, sequence, flits, .. } = *self.packet(slot);
         self.credits.room[room as usize] -= flits;
         let cut = self.is_cut(output, arrives);
-        self.go_on(slot);
+        if self.is_on_tree(vc) {
+            self.origin(slot).hops += 1;
+        } else {
+            self.go_on(slot);
+        }
         let bad = self.origin(slot).is_bad();
-        self.link(output).line_free = released;
+        let link = self.link(output);
+        (link.line_free, link.hold) = (released, Hold::No);
         self.links.granted.push(fitted!(output, u16));
         let damaged = self.is_damaged(output, flits, (now, released));
         if cut {
@@ -152,7 +187,8 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
         let due = released.saturating_add(self.links.rules.time_out);
         let (number, accepted) = (0, false);
         let entry = ReplayEntry { number, slot, source, sequence, due, flits, vc, accepted, bad };
-        let place = self.link(output).keep(entry);
+        let resend = self.links.rules.resend;
+        let place = self.link(output).keep(entry, resend);
         self.pass(output, place, transmission);
     }
 
@@ -220,11 +256,16 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
 
     /// Handles the reaction of the far end to a transmission.
     fn pass(&mut self, output: usize, place: usize, transmission: Transmission) {
-        let rules = self.links.rules;
+        let mut rules = self.links.rules;
         let Transmission { arrives, damaged, again, .. } = transmission;
         let back = self.timing(output).back;
+        let ReplayEntry { slot, vc, flits, bad, accepted, .. } = self.link(output).entries[place];
+        if self.is_on_tree(vc) {
+            // A reduction unit can't take back what it has combined, nor a router what it has
+            // counted.
+            rules.retry = Retry::Store;
+        }
         let link = self.link(output);
-        let ReplayEntry { slot, vc, flits, bad, accepted, .. } = link.entries[place];
         let (message, outcome) = link.react(place, damaged, &rules);
         if let Some(message) = message {
             if !rules.takes_flits {

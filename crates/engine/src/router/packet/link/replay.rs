@@ -28,21 +28,29 @@ pub(crate) struct ReplayRules {
     pub bits_a_flit: u64,
     /// Maximum number of unacknowledged packets.
     most: usize,
-    /// Maximum number of their flits before the largest packet is granted the channel.
+    /// Number of them for which memory is reckoned.
+    pub entries: usize,
+    /// Maximum number of their flits before the largest packet is granted the channel, or a flit.
     most_before: u32,
 }
 
 impl ReplayRules {
     pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
+        let by_flit = parameters.sharing.is_some();
+        let largest = if by_flit { 1 } else { parameters.maximum_packet() };
+        let most: usize = narrow(errors.most_packets());
         Self {
-            retry: errors.retry,
+            // A flit is checked by itself when it arrives.
+            retry: if by_flit { Retry::Store } else { errors.retry },
             resend: errors.resend,
             takes_flits,
             time_out: if takes_flits { narrow(errors.time_out) } else { NEVER },
             bits_a_flit: parameters.flit.0 * 8,
-            most: narrow(errors.most_packets()),
-            most_before: errors.replay_buffer.saturating_sub(parameters.maximum_packet()),
+            most,
+            // Packets are large, and flits are many.
+            entries: if by_flit { most.min(narrow(errors.replay_buffer)) } else { 16 },
+            most_before: errors.replay_buffer.saturating_sub(largest),
         }
     }
 }
@@ -90,6 +98,17 @@ pub(crate) struct ReplayEntry {
     pub bad: bool,
 }
 
+/// Whether a channel is held for a packet of a collective operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Hold {
+    #[default]
+    No,
+    /// The packet waits for other channels.
+    Waits,
+    /// It has all of them, and starts at this time. Until then the link begins nothing more.
+    Starts(Tick),
+}
+
 /// The sending end of a channel that may send again.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ReplayChannel {
@@ -101,6 +120,7 @@ pub(crate) struct ReplayChannel {
     pub reverse: Option<FarOutput>,
     /// Time at which the last flit of the present transmission has left.
     pub line_free: Tick,
+    pub hold: Hold,
     pub entries: VecDeque<ReplayEntry>,
     /// Flits of these packets.
     held: u32,
@@ -128,7 +148,11 @@ impl ReplayChannel {
     }
 
     /// Puts a packet into the replay buffer that is granted the channel. Returns its place there.
-    pub(crate) fn keep(&mut self, entry: ReplayEntry) -> usize {
+    pub(crate) fn keep(&mut self, entry: ReplayEntry, resend: Resend) -> usize {
+        if resend == Resend::GoBackN && self.sends_again() {
+            // The far end discards it, since it waits for those before it.
+            self.again.push_back(self.next_number);
+        }
         self.held += u32::from(entry.flits);
         self.entries.push_back(ReplayEntry { number: self.next_number, ..entry });
         self.next_number += 1;
@@ -222,6 +246,14 @@ impl ReplayChannel {
         kept.map(|entry| u32::from(entry.flits)).sum()
     }
 
+    /// Flits of a virtual channel that hold room at the far end without being in the queue there,
+    /// where flits are sent one by one.
+    pub(crate) fn flits_missing(&self, vc: u8) -> u32 {
+        let of_vc = |entry: &&ReplayEntry| entry.vc == vc;
+        let missing = self.entries.iter().filter(|entry| !entry.accepted).filter(of_vc).count();
+        narrow(missing + self.beside.iter().filter(of_vc).count())
+    }
+
     /// Takes in the messages that are known by now, then time-outs.
     pub(crate) fn learn(&mut self, now: Tick, resend: Resend) {
         while let Some(&(time, message)) = self.learned.front()
@@ -284,6 +316,11 @@ impl ReplayChannel {
         if resend == Resend::GoBackN { 1 } else { self.entries.len() }
     }
 
+    /// Whether the link can send something else than a packet that is granted the channel.
+    pub(crate) fn is_free(&self, now: Tick) -> bool {
+        self.line_free <= now && !matches!(self.hold, Hold::Starts(_))
+    }
+
     /// Whether a packet is to be sent again.
     pub(crate) fn sends_again(&self) -> bool {
         !self.again.is_empty()
@@ -299,14 +336,21 @@ impl ReplayChannel {
     pub(crate) fn due(&self, resend: Resend) -> Tick {
         let learned = self.learned.front().map_or(NEVER, |it| it.0);
         let timed = self.entries.iter().take(self.timed(resend)).map(|entry| entry.due);
-        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(self.line_free));
-        let again = if self.sends_again() { self.line_free } else { NEVER };
-        timed.fold(learned.min(says).min(again), Tick::min)
+        let (line_free, starts) = match self.hold {
+            Hold::Starts(time) => (NEVER, time),
+            Hold::No | Hold::Waits => (self.line_free, NEVER),
+        };
+        let says = self.to_send.front().map_or(NEVER, |it| it.0.max(line_free));
+        let again = if self.sends_again() { line_free } else { NEVER };
+        timed.fold(learned.min(says).min(again).min(starts), Tick::min)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {
         let messages = self.learned.iter_mut().chain(&mut self.to_send).map(|it| &mut it.0);
         let due = self.entries.iter_mut().map(|entry| &mut entry.due);
         move_back(messages.chain(due).chain([&mut self.line_free]), by);
+        if let Hold::Starts(time) = &mut self.hold {
+            move_back([time], by);
+        }
     }
 }

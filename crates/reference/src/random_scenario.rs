@@ -258,7 +258,7 @@ impl Scenario {
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
-        Self { fabric, routes, parameters, messages }
+        Self { fabric, routes, parameters, messages, collective: None }
     }
 
     fn on_table(

@@ -131,6 +131,17 @@ fn a_deadlock_is_found_though_the_last_flits_arrive_after_all_that_was_due() {
     agree(SEED, &scenario);
 }
 
+/// A packet that is injected has room for itself by one hop, but not for the bubble besides, and
+/// room for both by a fallback, which it may not take then: it waits for the first.
+#[test]
+fn a_fallback_does_not_save_a_packet_that_the_injection_bubble_keeps_from_another_hop() {
+    const SEED: u64 = 400_261;
+    let scenario = packet_scenario(SEED);
+    let Routes::Relation(routes) = &scenario.routes else { panic!("another scenario") };
+    assert!(routes.injection_bubble > 0);
+    agree(SEED, &scenario);
+}
+
 /// On cables of two rates packets that stay on the way of an escape table have no choice left: the
 /// time after which they request again is that of their output's cable, not of the slowest.
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::frame::tick::Tick;
 use crate::network::ports::place;
-use crate::next_hop::escape_bubble;
+use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::{Origin, Packet, chain};
 use crate::part::Part;
 use crate::router::deadlock::{HeadRequests, OutputRequest};
@@ -12,6 +12,7 @@ use crate::router::packet::cell::with_cells;
 use crate::router::{AllParts, Buffer, PacketId, Routers, Waits};
 use flitlab_base::narrow::narrow;
 use flitlab_model::{Lack, Waiting};
+use flitlab_routing::relation::Hop;
 
 type Parts<'a, 'f> = AllParts<'a, 'f, PacketRouters>;
 
@@ -197,7 +198,24 @@ impl PacketRouters {
             of_escape: packet.flits + if has_escape { escape_bubble() } else { 0 },
             hops: choice.hops,
         };
-        head.list(common)
+        let mut requests = head.list(common);
+        if choice.options != 0
+            && let Routing::Relation(relation) = &common.routing
+        {
+            // A packet takes no fallback while another hop has room for it, though an injection
+            // bubble may keep it from that hop.
+            let hops = relation.hops_of_list(choice.hops);
+            let fits = |(hop, request): (&Hop, &OutputRequest)| {
+                let room = routers.output(request.output).room + u32::from(request.vc);
+                let need = common.context.need_by(hop, packet.flits, packet.flits);
+                !hop.is_fallback() && routers.shared.credits.due(room) >= need.into()
+            };
+            if hops.iter().zip(&requests).any(fits) {
+                let mut hops = hops.iter();
+                requests.retain(|_| hops.next().is_some_and(|hop| !hop.is_fallback()));
+            }
+        }
+        requests
     }
 
     /// The first packet in a buffer, by the buffer's number in the part.

@@ -19,9 +19,7 @@ use flitlab_fabric::{Channel, Fabric};
 pub(super) const BY_HOP: Row<PhasedKind> = Row::new(
     "minimal-by-hop",
     "all ways with the fewest hops, the first hop in virtual channel 0, the next in 1, and so on.",
-    PhasedKind {
-        read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::shortest(fabric)?, it))),
-    },
+    PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(Ways::shortest(fabric)?, it))) },
 );
 
 /// `dragonfly-minimal`.
@@ -29,16 +27,10 @@ pub(super) const DRAGONFLY: Row<PhasedKind> = Row::new(
     "dragonfly-minimal",
     "ways with one cable between two groups at most, as on a Dragonfly: within the source's group in \
      virtual channel 0, within the destination's in 1.",
-    PhasedKind {
-        read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::by_groups(fabric)?, it))),
-    },
+    PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(Ways::by_groups(fabric)?, it))) },
 );
 
-fn bound(
-    _: &Fabric,
-    ways: Ways,
-    parameters: &PhasedParameters,
-) -> Result<Arc<dyn PhasedRule>, NoRelation> {
+fn bound(ways: Ways, parameters: &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> {
     let leg = Leg::to_router(&ways, (0, 0, 0));
     let (_, local, global) = leg.end();
     let steps = Steps::new(local.max(global), parameters)?;

@@ -12,6 +12,9 @@ use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 /// Of a router from which no way leads to a target.
 const NO_WAY: u8 = u8::MAX;
 
+/// Most hops of a way within groups, so that a packet's phases and steps are numbers of 8 bits.
+const MOST_HOPS: u8 = 40;
+
 /// The hops from each router to each target, on ways of one kind.
 #[derive(Debug)]
 pub(super) struct Ways {
@@ -50,13 +53,9 @@ impl Ways {
         for target in fabric.ends() {
             // Cables have channels in both directions, so ways there are as long as those back.
             breadth_first(target, &mut hops, &mut order, |at| fabric.neighbors(at));
-            let left = hops.iter().map(|&hops| match hops {
-                NONE => Ok(NO_WAY),
-                hops => u8::try_from(hops).ok().filter(|&hops| hops < NO_WAY).ok_or(()),
-            });
             let first = target as usize * routers;
-            for (place, left) in left.enumerate() {
-                ways.left[first + place] = left.map_err(|()| TOO_LONG)?;
+            for (left, &hops) in ways.left[first..first + routers].iter_mut().zip(&hops) {
+                *left = in_bytes(hops)?;
             }
         }
         ways.measure(fabric)?;
@@ -81,7 +80,7 @@ impl Ways {
                     |at| fabric.neighbors(at).filter(|&to| ways.groups[to as usize] == own);
                 breadth_first(target, &mut hops, &mut order, inside);
                 for &router in &order {
-                    left[router as usize] = fitted!(hops[router as usize], u8);
+                    left[router as usize] = in_bytes(hops[router as usize])?;
                 }
             } else {
                 let members = (0..routers).filter(|&router| ways.groups[router] == own);
@@ -185,7 +184,9 @@ impl Ways {
         [self.before_from_any, self.before_group_from_any] = any;
         // Ways within a group take the steps of both halves.
         self.after = self.after.max(inside.saturating_sub(self.before));
-        Ok(())
+        let before = self.before_from_any.max(self.before_group_from_any);
+        let hops = u32::from(before) + u32::from(self.after);
+        if hops > u32::from(MOST_HOPS) { Err(NoRelation::TooFar { hops }) } else { Ok(()) }
     }
 
     /// Whether ways have one cable between groups.
@@ -246,4 +247,11 @@ impl Ways {
     }
 }
 
-const TOO_LONG: NoRelation = NoRelation::VirtualChannels { needed: u8::MAX, vcs: 16 };
+/// A number of hops, which may be none.
+fn in_bytes(hops: u32) -> Result<u8, NoRelation> {
+    match hops {
+        NONE => Ok(NO_WAY),
+        hops if hops < u32::from(NO_WAY) => Ok(fitted!(hops, u8)),
+        hops => Err(NoRelation::TooFar { hops }),
+    }
+}

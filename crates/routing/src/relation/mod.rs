@@ -174,6 +174,12 @@ pub enum NoRelation {
     /// The rule is for fabrics of groups, and the fabric has none.
     #[error("the rule is for fabrics of groups, such as a Dragonfly, and this one has none")]
     NoGroups,
+    /// Ways on the fabric are so long that the rule has no phases for them.
+    #[error("ways of {hops} hops are too long for the rule")]
+    TooFar {
+        /// Hops of a way.
+        hops: u32,
+    },
     /// The rule allows no path from the router of the first name to that of the second.
     #[error("the rule allows no path from {0} to {1}")]
     NoPath(String, String),

@@ -125,6 +125,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
              any fabric"
                 .into()
         }
+        RoutingError::NoRelation(NoRelation::TooFar { .. }) => {
+            "choose a rule that needs no virtual channel for each hop, such as minimal-up-down".into()
+        }
         RoutingError::NoRelation(NoRelation::NoGroups) => {
             "take minimal-by-hop, valiant or ugal (without `via`), which are for any fabric".into()
         }

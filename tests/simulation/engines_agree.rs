@@ -319,10 +319,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
         parameters.buffer = 2 * parameters.maximum_packet();
         let routes = by_relation(relation, seed % 2 == 1, seed);
         let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
-        match &scenario.parameters.sharing {
-            Some(_) => flitlab_reference::differential::agree(seed, &scenario),
-            None => flitlab_reference::differential::agree(seed, &scenario),
-        };
+        flitlab_reference::differential::agree(seed, &scenario);
         let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
         // Sixteen fallback hops, and then along the ring.
         assert!(farthest > Some(16), "{farthest:?}");

@@ -37,6 +37,16 @@ pub fn packet_scenario(seed: u64) -> Scenario {
         1 if seed % 8 == 5 => Scenario::choosing(seed),
         _ => Scenario::ruled(seed),
     };
+    with_more_at_times(scenario, seed)
+}
+
+/// A scenario whose packets pass through phases; of six one has links that err.
+pub fn phased_scenario(seed: u64) -> Scenario {
+    with_more_at_times(Scenario::phased(seed), seed)
+}
+
+/// The scenario with what any routing of whole packets may have besides, each at times.
+fn with_more_at_times(scenario: Scenario, seed: u64) -> Scenario {
     let scenario = scenario.with_cables_at_times(seed).with_errors_at_times(seed);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
     let scenario = if seed % 5 == 2 { scenario.with_injection_by_destination() } else { scenario };
@@ -44,15 +54,7 @@ pub fn packet_scenario(seed: u64) -> Scenario {
     scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
 }
 
-/// Packets pass through phases; of six one has links that err.
-pub fn phased_scenario(seed: u64) -> Scenario {
-    let scenario = Scenario::phased(seed).with_cables_at_times(seed).with_errors_at_times(seed);
-    let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };
-    let scenario = scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed);
-    scenario.with_responder_resources_at_times(seed).with_head_of_queue_lifetime_at_times(seed)
-}
-
-/// The same, with collective operations at times.
+/// A [`packet_scenario`] with collective operations at times.
 pub fn packet_scenario_with_collectives(seed: u64) -> Scenario {
     packet_scenario(seed).with_collectives_at_times(seed)
 }

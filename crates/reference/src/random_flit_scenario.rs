@@ -26,7 +26,7 @@ pub fn flit_scenario(seed: u64) -> Scenario {
     drawn_flit_scenario(&mut random, seed, WORK)
 }
 
-/// The same, one of six with links that err.
+/// A [`flit_scenario`]; of six one has links that err.
 pub fn flit_scenario_of_any_links(seed: u64) -> Scenario {
     flit_scenario(seed).with_errors_of_flits_at_times(seed)
 }
@@ -52,17 +52,20 @@ pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenar
 
 /// The scenario of this seed under adaptive routing whose escape follows a table.
 pub fn flit_scenario_by_table(seed: u64) -> Scenario {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut scenario =
-        Scenario::drawn_adaptive_by_table(&mut random, seed, WORK).with_cables_at_times(seed);
-    share(&mut random, &mut scenario);
-    scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
+    shared(seed, |random| Scenario::drawn_adaptive_by_table(random, seed, WORK))
 }
 
-/// The scenario of this seed with a rule whose packets pass through phases.
+/// The scenario of this seed with a rule whose packets pass through phases; of six one has links
+/// that err.
 pub fn flit_scenario_phased(seed: u64) -> Scenario {
+    shared(seed, |random| Scenario::drawn_phased(random, seed, WORK))
+        .with_errors_of_flits_at_times(seed)
+}
+
+/// The scenario that `draw` makes, with shared links.
+fn shared(seed: u64, draw: impl Fn(&mut dyn Rng) -> Scenario) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut scenario = Scenario::drawn_phased(&mut random, seed, WORK).with_cables_at_times(seed);
+    let mut scenario = draw(&mut random).with_cables_at_times(seed);
     share(&mut random, &mut scenario);
     scenario.with_classes_at_times(seed).with_ways_of_responses_at_times(seed)
 }

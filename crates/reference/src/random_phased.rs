@@ -1,6 +1,6 @@
-//! Random fabrics of groups, of rows and of any shape, with rules whose packets pass through phases.
-//! Most have fewer virtual channels than the rule needs, so that packets could wait for each other in
-//! a cycle.
+//! Random fabrics of groups, of rows and of any shape, with rules whose packets pass through
+//! phases. Most have fewer virtual channels than the rule needs, so that packets could wait for each
+//! other in a cycle.
 
 use std::sync::Arc;
 

@@ -355,7 +355,8 @@ struct DescribedNames {
 /// descriptions.
 const MANY_NAMES: usize = 8;
 
-/// The same, without the descriptions of names that an earlier key of this name has likewise.
+/// Describes a key of the page, without the names that an earlier key of its name has likewise:
+/// those are listed.
 fn describe_beside(
     page: &mut dyn fmt::Write,
     key: &KeyDoc,

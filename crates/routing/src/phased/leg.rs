@@ -36,7 +36,7 @@ impl Leg {
         Self { phase, local, global, before, after, behind: local + before }
     }
 
-    /// The same with later steps after the cable between groups.
+    /// This leg with later steps after its cable between groups.
     pub(super) fn with_steps_behind(self, behind: u8) -> Self {
         Self { behind, ..self }
     }

@@ -25,8 +25,8 @@ pub(super) const BY_HOP: Row<PhasedKind> = Row::new(
 /// `dragonfly-minimal`.
 pub(super) const DRAGONFLY: Row<PhasedKind> = Row::new(
     "dragonfly-minimal",
-    "ways with one cable between two groups at most, as on a Dragonfly: within the source's group in \
-     virtual channel 0, within the destination's in 1.",
+    "ways with one cable between two groups at most, as on a Dragonfly: within the source's group \
+     in virtual channel 0, within the destination's in 1.",
     PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(Ways::by_groups(fabric)?, it))) },
 );
 

@@ -76,7 +76,7 @@ impl Drawn {
         Self(drawn(seed, source, sequence))
     }
 
-    /// The random number of this place in the packet's sequence, below `count`, which is at least 1.
+    /// The random number of this place in the packet's sequence. It is below `count`, at least 1.
     pub fn below(self, place: u32, count: u32) -> u32 {
         let steps = u64::from(place).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let upper = mixed(self.0.wrapping_add(steps)) >> 32;

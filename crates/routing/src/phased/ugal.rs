@@ -1,5 +1,5 @@
-//! UGAL and PAR: at its source's router a packet chooses between the minimal way and a way as Valiant's,
-//! by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\]).
+//! UGAL and PAR: at its source's router a packet chooses between the minimal way and a way as
+//! Valiant's, by the queues there (\[ugal\]; on the Dragonfly \[dragonfly\]).
 //!
 //! A packet goes minimally if q_m <= 2 q_n + T, or with weights by hops if q_m H_m <= q_n H_n + T.
 //! Here q are the flits that have left by the first port of the way and whose credits have not come
@@ -31,8 +31,8 @@ pub(super) const UGAL: Row<PhasedKind> = Row::new(
 /// `par`.
 pub(super) const PAR: Row<PhasedKind> = Row::new(
     "par",
-    "as ugal, and packets that go minimally decide again after a hop within their group (progressive adaptive \
-     routing).",
+    "as ugal, and packets that go minimally decide again after a hop within their group (progressive \
+     adaptive routing).",
     PhasedKind { read: |reader| read(reader, true) },
 );
 
@@ -40,13 +40,14 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let via = ViaKind::read(reader);
     let doc = "T, in flits: so much longer may the queue of the minimal way be.";
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
-    let doc = "What queues are multiplied with: 1 and 2 (\"double\"), or the hops of each way (\"hops\").";
+    let doc = "What queues are multiplied with: 1 and 2 (\"double\"), or the hops of each way \
+               (\"hops\").";
     let double = "1 for the minimal way, 2 for the other, whatever their hops.";
     let weights =
         [("double", Weights::Double, double), ("hops", Weights::Hops, "the hops of each way.")];
     let weights = reader.one_of("weights", "kind of weights", doc, weights);
-    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), or \"vc-if-shared\" (those \
-               of the way if both ways leave by one port).";
+    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), or \
+               \"vc-if-shared\" (those of the way if both ways leave by one port).";
     let if_shared = "those of the way where both ways leave by the same port, else all.";
     let queues = [
         ("port", CountedVcs::All, "all."),

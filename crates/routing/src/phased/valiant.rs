@@ -21,7 +21,8 @@ use flitlab_fabric::{Channel, Fabric, NONE};
 /// `valiant`.
 pub(super) const VALIANT: Row<PhasedKind> = Row::new(
     "valiant",
-    "each packet goes by way of a group that is drawn, or of a router, minimally to it and from it.",
+    "each packet goes by way of a group that is drawn, or of a router, minimally to it and from \
+     it.",
     PhasedKind {
         read: |reader| {
             let via = ViaKind::read(reader)?;
@@ -56,7 +57,8 @@ impl ViaKind {
             ),
             ("router", Self::Router, "a switch."),
         ];
-        let doc = "What packets go by way of: \"group\", \"router\" (a switch), or \"auto\", which is a group where there are some.";
+        let doc = "What packets go by way of: \"group\", \"router\" (a switch), or \"auto\", which is \
+                   a group where there are some.";
         reader.one_of("via", "kind of detour", doc, choices)
     }
 }

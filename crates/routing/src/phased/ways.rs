@@ -1,8 +1,9 @@
 //! Ways to a target, hop by hop.
 //!
 //! On a fabric of groups, such as a Dragonfly, a minimal way has one cable between groups: to a
-//! router that has a cable to the target's group, over, and to the target (\[dragonfly\]). Two such cables may take fewer hops in all, but load what is scarce twice. Elsewhere ways
-//! have the fewest hops.
+//! router that has a cable to the target's group, over, and to the target (\[dragonfly\]). Two such
+//! cables may take fewer hops in all, but load what is scarce twice. Elsewhere ways have the fewest
+//! hops.
 
 use super::super::relation::NoRelation;
 use flitlab_base::memory::claim;
@@ -28,9 +29,10 @@ pub(super) struct Ways {
     /// it. On ways with the fewest hops all are before.
     pub before: u8,
     pub after: u8,
-    /// The same of ways to groups, which end behind that cable.
+    /// Most hops before the cable of a way to a group, which ends behind it, from a router with
+    /// terminals.
     pub before_group: u8,
-    /// The most hops before it from any router, with terminals or not, to a router or to a group.
+    /// Most hops before the cable from any router, with terminals or not, to a router and to a group.
     pub before_from_any: u8,
     pub before_group_from_any: u8,
 }

@@ -227,6 +227,8 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         ("by outflank nodes", row.derouted_outflank),
         ("by wraparound nodes", row.derouted_wraparound),
         ("into other orthants", row.derouted_orthant),
+        ("at the source", row.derouted_at_source),
+        ("on the way", row.derouted_on_the_way),
     ];
     let derouted: Vec<String> = derouted
         .iter()

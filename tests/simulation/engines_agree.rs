@@ -6,7 +6,7 @@ use flitlab::{
     engine::{DeliveredPacket, FlitSharing, Log, Parameters},
     routing::{
         RelationRoutes, Routes, VcAssignment,
-        relation::{RelationParameters, RelationRule},
+        relation::{RelationParameters, RelationRule, Targets},
     },
     topology::builders::RandomRegular,
     traffic::{Message, MessageKind},
@@ -275,8 +275,8 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn the_engines_agree_on_rules_with_phases() {
-    agree_on_phases(0..60, phased_scenario);
-    agree_on_phases(0..60, flit_scenario_phased);
+    agree_on_phases(0..120, phased_scenario);
+    agree_on_phases(0..120, flit_scenario_phased);
 }
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.
@@ -285,15 +285,18 @@ fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
     for seed in seeds {
         let scenario = scenario(seed);
         flitlab_reference::differential::agree(seed, &scenario);
-        let Routes::Relation(RelationRoutes { relation, rule: Some(_), .. }) = &scenario.routes
+        let Routes::Relation(RelationRoutes { relation, rule: Some(rule), .. }) = &scenario.routes
         else {
             unreachable!("drawn so")
         };
         let phases = relation.phases().expect("it has them");
-        let kind = (phases.decides(), phases.has_vias(), phases.group_count() > 0);
+        let by_pair = matches!(phases.targets, Targets::Pairs(_));
+        let at_head = rule.at_head().is_some();
+        let kind =
+            (phases.decides(), phases.has_vias(), phases.group_count() > 0, at_head, by_pair);
         *seen.entry(kind).or_insert(0) += 1;
     }
-    assert!(seen.len() == 5 && seen.values().all(|&count| count > 1), "{seen:?}");
+    assert!(seen.len() == 8 && seen.values().all(|&count| count > 1), "{seen:?}");
 }
 
 /// Full networks whose packets choose by rings, some of which have escaped so often that they stay

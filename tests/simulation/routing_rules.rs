@@ -20,8 +20,12 @@ const NEXT_GROUP: &str = "traffic.pattern={ group-shift = { by = 1 } }";
 
 /// The load that is accepted, and the mean hops of a packet.
 fn carried(name: &str, settings: &[&str]) -> (f64, f64) {
+    carried_on(DRAGONFLY, name, settings)
+}
+
+fn carried_on(scenario: &str, name: &str, settings: &[&str]) -> (f64, f64) {
     let place = Workplace::new(name);
-    place.write("a.toml", DRAGONFLY);
+    place.write("a.toml", scenario);
     let set: Vec<&str> = settings.iter().flat_map(|key| ["--set", key]).collect();
     let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
     let number = |column: &str| row[column].as_f64().expect("a number");
@@ -67,6 +71,91 @@ fn ugal_follows_the_better_of_both() {
     assert!(accepted > 0.79, "{accepted}");
     let (accepted, _) = carried("rules_ugal_shift", &[ugal, NEXT_GROUP, "traffic.load=0.5"]);
     assert!(accepted > 0.4, "{accepted}");
+}
+
+/// The same routers as a HyperX of 4x4 with 64 terminals.
+fn hyperx() -> String {
+    let (topology, rest) = DRAGONFLY.split_once('\n').unwrap();
+    assert!(topology.starts_with("topology.dragonfly"));
+    let rest = rest.replace("dragonfly-minimal", "minimal-by-hop");
+    format!("topology.hyperx = {{ dimensions = [4, 4], terminals = 4 }}\n{rest}")
+}
+
+/// Where all terminals of a switch send to the one with the complement of both coordinates, a
+/// channel of minimal routing carries four terminals' packets. Detours carry nearly half: each
+/// packet takes four hops in place of two, over six channels a switch.
+#[test]
+fn detours_carry_twice_as_much_to_the_complement_of_a_hyperx() {
+    let complement = "traffic.pattern=dimension-complement";
+    let four = ["router.virtual_channels=4", "router.crossbar_speedup=4"];
+    let buffer = "link.sharing.flit.output_buffer=128";
+    let carried = |rule: &str| {
+        let by = format!("routing.relation.rule={rule}");
+        let name = format!("rules_complement_{rule}");
+        carried_on(&hyperx(), &name, &[complement, four[0], four[1], buffer, &by]).0
+    };
+    for (rule, range) in [
+        ("minimal-by-hop", 0.248..0.252),
+        ("hyperx-order", 0.24..0.252),
+        ("valiant", 0.42..0.5),
+        ("dimwar", 0.40..0.5),
+        ("dal", 0.46..0.5),
+        ("omniwar", 0.48..0.5),
+    ] {
+        let accepted = carried(rule);
+        assert!(range.contains(&accepted), "{rule} {accepted}");
+    }
+}
+
+/// Hops at light load, where no queue asks for a detour: to none in 3 of 63 pairs, to 24 terminals
+/// in one, to 36 in two.
+#[test]
+fn rules_of_a_hyperx_are_minimal_at_light_load() {
+    let all = (24.0 + 2.0 * 36.0) / 63.0;
+    for rule in ["hyperx-order", "dimwar", "dal", "omniwar", "polarized"] {
+        let by = format!("routing.relation.rule={rule}");
+        let settings = [&by, "traffic.load=0.02"];
+        let (_, hops) = carried_on(&hyperx(), &format!("rules_light_{rule}"), &settings);
+        assert!((hops - all).abs() < 0.03, "{rule}: {hops} {all}");
+    }
+}
+
+/// Any way up is as good: all of a permutation is carried, by chance a little less.
+#[test]
+fn ways_up_a_tree_carry_permutations() {
+    let (_, rest) = DRAGONFLY.split_once('\n').unwrap();
+    let rest = rest.replace("dragonfly-minimal", "nearest-ancestor");
+    let tree = format!("topology.tree = {{ arity = 4, levels = 3, terminals = 4 }}\n{rest}");
+    let shift = "traffic.pattern={ shift = { by = 32 } }";
+    let carried = |up: &str| {
+        let by = format!("routing.relation.rule={{ nearest-ancestor = {{ up = {up:?} }} }}");
+        carried_on(&tree, &format!("rules_tree_{up}"), &[shift, &by]).0
+    };
+    let [least, random, two] = ["least", "random", "two"].map(carried);
+    assert!(least > 0.94 && two > 0.93 && random > 0.75, "{least} {random} {two}");
+    assert!(random < two, "{random} {two}");
+}
+
+/// Shares of packets by where they left the minimal ways.
+#[test]
+fn points_say_where_packets_left_the_minimal_ways() {
+    let place = Workplace::new("rules_derouted");
+    let shares = |scenario: &str, rule: &str, load: &str| -> [Option<f64>; 2] {
+        place.write("a.toml", scenario);
+        let by = format!("routing.relation.rule={rule}");
+        let set = ["--set", NEXT_GROUP, "--set", load, "--set", &by];
+        let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
+        ["derouted_at_source", "derouted_on_the_way"].map(|it| row[it].as_f64())
+    };
+    let heavy = "traffic.load=0.4";
+    assert_eq!(shares(DRAGONFLY, "dragonfly-minimal", heavy), [None, None]);
+    assert_eq!(shares(DRAGONFLY, "valiant", heavy), [Some(1.0), None]);
+    let [ugal, none] = shares(DRAGONFLY, "ugal", heavy);
+    assert!((0.6..0.95).contains(&ugal.unwrap()) && none.is_none(), "{ugal:?}");
+    let [at_source, later] = shares(DRAGONFLY, "par", heavy).map(Option::unwrap);
+    assert!(at_source > 0.1 && later > 0.1 && at_source + later < 0.95, "{at_source} {later}");
+    let [at_source, later] = shares(DRAGONFLY, "par", "traffic.load=0.02").map(Option::unwrap);
+    assert!(at_source + later < 0.02, "{at_source} {later}");
 }
 
 /// With as many virtual channels as the rule asks for no run past saturation deadlocks; with the

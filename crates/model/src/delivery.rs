@@ -11,11 +11,20 @@ pub enum Misroute {
     Wraparound,
     /// Inside another orthant, without an intermediate node.
     Orthant,
+    /// Off the minimal ways from the source's router on, by a rule with phases.
+    AtSource,
+    /// Off the minimal ways from a later router on, by a rule with phases.
+    OnTheWay,
 }
 
 impl Misroute {
     /// All kinds, in the order of their numbers.
-    pub const KINDS: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
+    pub const KINDS: [Self; 5] =
+        [Self::OutFlank, Self::Wraparound, Self::Orthant, Self::AtSource, Self::OnTheWay];
+    /// Those of adaptive routing on a torus.
+    pub const ON_TORI: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
+    /// Those of rules with phases.
+    pub const BY_PHASES: [Self; 2] = [Self::AtSource, Self::OnTheWay];
 
     /// Its name in results.
     pub fn name(self) -> &'static str {
@@ -23,6 +32,8 @@ impl Misroute {
             Self::OutFlank => "outflank",
             Self::Wraparound => "wraparound",
             Self::Orthant => "orthant",
+            Self::AtSource => "source",
+            Self::OnTheWay => "way",
         }
     }
 }

@@ -58,6 +58,9 @@ impl RunTotals {
             Some(Misroute::OutFlank) => self.outflanked += 1,
             Some(Misroute::Wraparound) => self.wrapped_around += 1,
             Some(Misroute::Orthant) => self.other_orthant += 1,
+            Some(Misroute::AtSource | Misroute::OnTheWay) => {
+                unreachable!("the rules of this router have no phases")
+            }
         }
     }
 

@@ -179,7 +179,7 @@ fn what_is_measured_packet_by_packet_adds_up_to_the_totals() {
         assert_eq!(measured.totals, totals);
         let total = measured.collector.total;
         assert_eq!((total.packets, total.hops), (totals.packets, totals.hops));
-        let derouted = [totals.outflanked, totals.wrapped_around, totals.other_orthant];
+        let derouted = [totals.outflanked, totals.wrapped_around, totals.other_orthant, 0, 0];
         assert_eq!(total.derouted, derouted);
         // Each lifetime is rounded to a picosecond.
         let apart = total.latency.abs_diff(totals.lifetime_sum / 1000);

@@ -9,8 +9,9 @@ use flitlab_fabric::{
     builders::{Dragonfly, DragonflyPlus, HyperX},
 };
 use flitlab_routing::{
-    RelationRoutes, Routes,
+    RelationFlaw, RelationRoutes, Routes,
     phased::{PhasedParameters, PhasedSpec},
+    prove_relation,
 };
 use rand::{Rng, RngExt, seq::IndexedRandom};
 
@@ -30,6 +31,12 @@ pub fn routes(
         };
         let made = PhasedSpec::new(name, &keys).relation(&fabric, &parameters);
         let Ok((rule, relation)) = made else { continue };
+        // On some fabrics hops of this rule lead where none leads on.
+        let leads_on =
+            || prove_relation(&fabric, &relation).flaws.iter().all(RelationFlaw::is_cycle);
+        if name == "polarized" && !leads_on() {
+            continue;
+        }
         let (rule, relation) = (Some(rule), Arc::new(relation));
         let random_ties = random.random_bool(0.5);
         let injection_bubble = 0;
@@ -50,7 +57,7 @@ fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Optio
             let (global, terminals) = (any(1, 3), any(1, 2));
             DragonflyPlus { groups, leaves, spines, global, terminals }.cabling()
         }
-        3 => {
+        3 | 7 => {
             let sizes = vec![any(2, 4), any(1, 3).max(2)];
             let (redundancy, terminals) = (any(1, 2), any(1, 2));
             HyperX { sizes, redundancy, terminals }.cabling()
@@ -62,10 +69,28 @@ fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Optio
 
 fn rule(random: &mut dyn Rng) -> (&'static str, String) {
     let via = *["auto", "group", "router"].choose(random).expect("some");
-    match random.random_range(0..6) {
+    let cost = |random: &mut dyn Rng| {
+        let weights = *["sum", "product"].choose(random).expect("some");
+        format!("weights = \"{weights}\"\npenalty = {}", random.random_range(0..=40))
+    };
+    match random.random_range(0..13) {
         0 => ("minimal-by-hop", String::new()),
         1 => ("dragonfly-minimal", String::new()),
         2 => ("valiant", format!("via = \"{via}\"")),
+        10 => ("polarized", format!("penalty = {}", random.random_range(0..=40))),
+        11 | 12 => {
+            let up = *["least", "random", "two"].choose(random).expect("some");
+            ("nearest-ancestor", format!("up = \"{up}\""))
+        }
+        3 | 7 => {
+            let order = *["drawn", "adaptive"].choose(random).expect("some");
+            ("hyperx-order", format!("order = \"{order}\""))
+        }
+        4 => (*["dimwar", "dal"].choose(random).expect("two"), cost(random)),
+        5 | 6 => {
+            let deroutes = random.random_range(0..=3);
+            ("omniwar", format!("deroutes = {deroutes}\n{}", cost(random)))
+        }
         _ => {
             let weights = *["double", "hops"].choose(random).expect("some");
             let queues = *["port", "vc", "vc-if-shared"].choose(random).expect("some");

@@ -150,6 +150,7 @@ pub(super) fn prove_phases(
         }
     };
     let (ends, vias) = (fabric.ends(), phases.vias(fabric));
+    let destinations = phases.destinations(fabric);
     let places = Places::new(fabric, packets.vcs, narrow(phases.phases.len()));
     let new = || Walk::new(fabric, packets, Some(phases), &hops);
     let starts = ends.iter().flat_map(|&source| {
@@ -170,15 +171,21 @@ pub(super) fn prove_phases(
             begins.iter().filter(is_it).copied().collect()
         };
         let (to_via, to_end) = (of(true), of(false));
+        let of_source = |source| -> Vec<Begin> {
+            to_end.iter().filter(|begin| begin.1 == source).copied().collect()
+        };
         let heading = Heading::default();
         let first = vias.iter().map(|&to| Errand { to, leg: Leg::First { heading } });
-        let last = ends.iter().map(|&to| Errand { to, leg: Leg::Last { heading } });
+        let last = destinations.iter().map(|&to| Errand { to, leg: Leg::Last { heading } });
         let errands: Vec<Errand> = first.chain(last).collect();
         let walk = errands
             .par_iter()
             .fold(new, |mut walk, &errand| {
                 let is_to_via = matches!(errand.leg, Leg::First { .. });
-                walk.follow_all(if is_to_via { &to_via } else { &to_end }, errand);
+                match phases.source(errand.to) {
+                    Some(source) => walk.follow_all(&of_source(source), errand),
+                    None => walk.follow_all(if is_to_via { &to_via } else { &to_end }, errand),
+                }
                 walk
             })
             .reduce(new, Walk::merge);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::drawn;
-use super::phased::{Course, Deciding, Drawn, PhasedRule, Queues};
+use super::phased::{AtHead, Course, Deciding, Drawn, PhasedRule, Queues};
 use super::relation::{Hop, PathChoice, PathSet, Relation};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};
@@ -63,6 +63,25 @@ impl RelationRoutes {
         let relation = &self.relation;
         let rule = self.rule.as_ref().expect("packets decide in relations with phases alone");
         rule.decide(&Deciding { fabric, relation, router, ends, course, drawn }, queues)
+    }
+
+    /// How packets choose a port when their heads ask, if they do.
+    #[inline]
+    pub fn at_head(&self) -> Option<AtHead> {
+        self.rule.as_ref()?.at_head()
+    }
+
+    /// The place of the port that a packet chooses at a router among those of its hops, each with its
+    /// label, from place `first` on among equals. By its source terminal and its number there.
+    pub fn choose(
+        &self,
+        (router, at_head): (u32, AtHead),
+        ports: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
+        first: usize,
+        (source, sequence): (u32, u32),
+        queues: &mut dyn Queues,
+    ) -> u8 {
+        at_head.choose(ports, first, (router, self.detours(source, sequence)), queues)
     }
 
     /// The channels of one way: at each router the first hop that is no fallback, or else the first

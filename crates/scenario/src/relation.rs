@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::RoutingError;
 use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
+use flitlab_routing::adaptive::Misroute;
 use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
 use flitlab_routing::phased::{PhasedParameters, PhasedRule, PhasedSpec};
 use flitlab_routing::relation::{
@@ -143,6 +144,14 @@ impl RelationSpec {
         let &Self { random_ties, injection_bubble, .. } = self;
         let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
         Ok(Routes::Relation(routes))
+    }
+
+    /// The detours that its packets may take.
+    pub fn misroutes(&self) -> &'static [Misroute] {
+        match &self.rule {
+            RuleSpec::ByPlace(..) => &[],
+            RuleSpec::Phased(rule, _) => rule.misroutes,
+        }
     }
 
     pub(super) fn is_random(&self) -> bool {

@@ -286,8 +286,8 @@ impl RoutingSpec {
                  virtual channels; others may need more `lanes`, or a fabric of a certain shape or size"
             }
             Self::Relation(_) => {
-                "minimal alone can deadlock, the other rules can't; or write `unproved = true`, and packets go by it \
-                 until they wait for each other for ever"
+                "minimal can deadlock, and nearest-ancestor where there is no tree, the other rules can't; or write \
+                 `unproved = true`, and packets go by it until they wait for each other for ever"
             }
             Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
         }

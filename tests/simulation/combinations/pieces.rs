@@ -362,6 +362,18 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("routing", datelines).among(&["torus", "switched_torus"]));
     let minimal = "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true";
     all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
+    for of_rows in [
+        "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.dimwar.penalty = 8\nrouting.relation.unproved = true",
+        "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.dal.penalty = 0",
+    ] {
+        all.push(Piece::new("routing", of_rows).among(&["hyperx"]));
+    }
+    let polarized = "routing.relation.rule = \"polarized\"\nrouting.relation.unproved = true";
+    all.push(Piece::new("routing", polarized).among(&["hyperx", "slim_fly", "dragonfly"]));
+    let ancestor = "routing.relation.rule.nearest-ancestor.up = \"two\"";
+    all.push(Piece::new("routing", ancestor).among(&["tree"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree"]));
     let dumps = [

@@ -151,7 +151,7 @@ impl Hosts {
                 flits: u32::from(packet.flits),
                 payload: origin.payload,
                 hops: u32::from(hops),
-                misroute: origin.misroute(),
+                misroute: origin.misroute(common.routing.misroutes()),
                 created: origin.created,
                 injected: origin.injected,
                 delivered: time,

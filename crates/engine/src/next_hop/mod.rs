@@ -46,8 +46,7 @@ use demands::VcSet;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;
-use flitlab_routing::adaptive::Outputs;
-use flitlab_routing::relation::Phases;
+use flitlab_routing::adaptive::{Misroute, Outputs};
 use flitlab_routing::{Adaptive, ForwardingTable, PathRoutes, Routes};
 
 /// The routes of a part's packets.
@@ -143,7 +142,7 @@ impl<'f> Routing<'f> {
     pub(super) fn decides(&self) -> bool {
         match self {
             Self::Torus(adaptive) => adaptive.decides(),
-            Self::Relation(relation) => relation.phases().is_some_and(Phases::decides),
+            Self::Relation(relation) => relation.decides(),
             Self::Source(_) | Self::Table(_) | Self::Paths(_) => false,
         }
     }
@@ -228,6 +227,15 @@ impl<'f> Routing<'f> {
             Self::Table(_) | Self::Paths(_) => packets.packets[slot as usize].note += 1,
             Self::Torus(adaptive) => torus::go_on(adaptive, packets, slot, here),
             Self::Relation(_) => packets.origins[slot as usize].hops += 1,
+        }
+    }
+
+    /// The kinds of detours that its packets take.
+    #[inline]
+    pub(super) fn misroutes(&self) -> &'static [Misroute] {
+        match self {
+            Self::Torus(_) => &Misroute::ON_TORI,
+            _ => &Misroute::BY_PHASES,
         }
     }
 

@@ -11,13 +11,16 @@ use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::NONE;
 use flitlab_routing::RelationRoutes;
-use flitlab_routing::adaptive::drawn_at;
+use flitlab_routing::adaptive::{Misroute, drawn_at};
+use flitlab_routing::phased::AtHead;
 use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Phases, Ring};
 
 /// A routing relation as routers look it up.
 #[derive(Debug)]
 pub(crate) struct RelationTables<'f> {
     pub(super) routes: &'f RelationRoutes,
+    /// How packets choose a port when their heads ask, if they do.
+    pub(super) at_head: Option<AtHead>,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
     /// injection channel.
     came: Vec<u32>,
@@ -100,7 +103,8 @@ impl<'f> RelationTables<'f> {
             by_port.extend(PortHops::of(relation.hops_of_list(list)));
             starts.push(narrow(by_port.len()));
         }
-        Self { routes, came: came.collect(), ports: by_port, starts }
+        let (at_head, came) = (routes.at_head(), came.collect());
+        Self { routes, at_head, came, ports: by_port, starts }
     }
 
     pub(super) fn memory(&self) -> usize {
@@ -116,6 +120,11 @@ impl<'f> RelationTables<'f> {
     /// How packets pass from phase to phase, if the relation has phases.
     pub(crate) fn phases(&self) -> Option<&'f Phases> {
         self.routes.relation.phases()
+    }
+
+    /// Whether some packets have to decide at a router before they go on.
+    pub(super) fn decides(&self) -> bool {
+        self.phases().is_some_and(Phases::decides) || self.at_head.is_some()
     }
 
     /// Words of a packet's route beyond the first.
@@ -138,6 +147,7 @@ impl<'f> RelationTables<'f> {
         let class = course.phase;
         packet.route = Address { destination, class, first_vc: 0, ejection }.into();
         rest.iter_mut().for_each(|word| *word = course.via.into());
+        origin.set_misroute((course.via != NONE).then_some(Misroute::AtSource));
         origin.hops = 0;
     }
 
@@ -151,15 +161,15 @@ impl<'f> RelationTables<'f> {
         head: Head,
     ) -> NextHop {
         let Head { slot, router, input, vc, .. } = head;
-        let Address { destination, class, ejection, .. } =
-            packets.packets[slot as usize].route.into();
+        let route: Address = packets.packets[slot as usize].route.into();
+        let Address { destination, class, ejection, .. } = route;
         let end = context.end(destination);
         if end.router == router {
             return NextHop::ejection(end.ejection + ejection, vc);
         }
         let relation = &self.routes.relation;
         if let Some(phases) = relation.phases() {
-            return phased::next_hop(self, phases, packets, head, (class, end.router));
+            return phased::next_hop(self, phases, context, packets, head, (route, end.router));
         }
         let state = match self.came[input as usize] {
             NONE => relation.injected(router),
@@ -203,6 +213,8 @@ impl<'f> RelationTables<'f> {
         let mut address = Address::from(packet.route);
         if relation.phases().is_some() {
             address.class = hop.phase;
+            // At the next router it chooses anew.
+            address.first_vc = 0;
         } else if hop.is_fallback() {
             address.class = (address.class + 1).min(MAX_FALLBACKS);
         }

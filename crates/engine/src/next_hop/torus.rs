@@ -7,7 +7,7 @@ use super::encoded_route::EncodedRoute;
 use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::fitted;
-use flitlab_routing::adaptive::Heading;
+use flitlab_routing::adaptive::{Heading, Misroute};
 use flitlab_routing::{Adaptive, Course, Onward};
 
 /// The progress of an adaptively routed packet.
@@ -120,7 +120,7 @@ pub(super) fn decide(
         to: route.destination,
         heading: route.heading,
         drawn: packet.note,
-        kind: packets.origins[slot as usize].misroute(),
+        kind: packets.origins[slot as usize].misroute(&Misroute::ON_TORI),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
     let decided = adaptive.decide(here, course, used, full);

@@ -137,13 +137,15 @@ impl Origin {
         self.flags & (LOST | BAD) != 0
     }
 
-    pub(crate) fn misroute(&self) -> Option<Misroute> {
+    /// The detour that it takes, of the kinds of its routing.
+    pub(crate) fn misroute(&self, kinds: &[Misroute]) -> Option<Misroute> {
         let number = usize::from(self.flags & MISROUTE);
-        number.checked_sub(1).map(|number| Misroute::KINDS[number])
+        number.checked_sub(1).map(|number| kinds[number])
     }
 
     pub(crate) fn set_misroute(&mut self, kind: Option<Misroute>) {
-        let number = kind.map_or(0, |kind| kind as u8 + 1);
+        // A routing's kinds have the numbers from 1 on.
+        let number = kind.map_or(0, |kind| kind as u8 % Misroute::ON_TORI.len() as u8 + 1);
         self.flags = self.flags & !MISROUTE | number;
     }
 }
@@ -335,14 +337,17 @@ mod tests {
     fn what_became_of_a_packet_is_kept() {
         for class in 0..MAX_WORKLOADS as u8 {
             let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5, class);
-            for kind in Misroute::KINDS.map(Some).into_iter().chain([None]) {
-                origin.set_misroute(kind);
-                assert_eq!((origin.misroute(), origin.is_useless()), (kind, false));
-                assert_eq!(origin.class(), class);
+            for kinds in [&Misroute::ON_TORI[..], &Misroute::BY_PHASES] {
+                for kind in kinds.iter().copied().map(Some).chain([None]) {
+                    origin.set_misroute(kind);
+                    assert_eq!((origin.misroute(kinds), origin.is_useless()), (kind, false));
+                    assert_eq!(origin.class(), class);
+                }
             }
             origin.set_misroute(Some(Misroute::Orthant));
             origin.lose();
-            assert_eq!((origin.misroute(), origin.is_useless()), (Some(Misroute::Orthant), true));
+            let kind = origin.misroute(&Misroute::ON_TORI);
+            assert_eq!((kind, origin.is_useless()), (Some(Misroute::Orthant), true));
             origin.spoil();
             assert_eq!((origin.class(), origin.is_fresh()), (class, true));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
-use flitlab_routing::{ForwardingTable, Routes, VcAssignment};
+use flitlab_routing::{ForwardingTable, Routes, VcAssignment, adaptive::Misroute};
 
 use super::{
     channel::OutputName,
@@ -108,6 +108,12 @@ impl Packet {
             given: BTreeSet::new(),
             ejected_to: None,
         }
+    }
+
+    /// The detour that it took.
+    pub fn misroute(&self) -> Option<Misroute> {
+        let of_course = self.course.as_ref().and_then(|course| course.kind);
+        of_course.or(self.progress.as_ref().and_then(Progress::misroute))
     }
 
     /// The port and the virtual channel in which a router sends it on by its forwarding table;

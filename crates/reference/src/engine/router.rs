@@ -495,7 +495,7 @@ impl Simulator<'_> {
             channel.credits[out_vc] -= packet.flits;
             packet.go_on(self.fabric, at as u32, port, out_vc);
             if let Some(phased) = &self.terminals.phased {
-                phased.take(packet, at as u32, port);
+                phased.take(packet, at as u32, (port, out_vc));
             }
         } else {
             self.terminals.hold(packet);

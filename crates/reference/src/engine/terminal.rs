@@ -326,7 +326,7 @@ impl<'a> Terminals<'a> {
             flits: packet.flits,
             payload: packet.payload,
             hops: packet.hops as u32,
-            misroute: packet.course.as_ref().and_then(|course| course.kind),
+            misroute: packet.misroute(),
             created: packet.created,
             injected: packet.injected,
             delivered: now,

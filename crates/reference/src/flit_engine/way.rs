@@ -375,7 +375,7 @@ impl Simulator<'_> {
         if let Some(port) = self.routers[router].outputs[output].name.port() {
             self.packets[packet].go_on(self.fabric, router as u32, port, number);
             if let Some(phased) = &self.terminals.phased {
-                phased.take(&mut self.packets[packet], router as u32, port);
+                phased.take(&mut self.packets[packet], router as u32, (port, number));
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::super::relation::{Hop, NoRelation, Phase, Phases};
+use super::super::relation::{Hop, NoRelation, Phases};
 use super::leg::Leg;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -19,7 +19,10 @@ use flitlab_fabric::{Channel, Fabric};
 pub(super) const BY_HOP: Row<PhasedKind> = Row::new(
     "minimal-by-hop",
     "all ways with the fewest hops, the first hop in virtual channel 0, the next in 1, and so on.",
-    PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(Ways::shortest(fabric)?, it))) },
+    PhasedKind {
+        misroutes: &[],
+        read: |_| Some(Arc::new(|fabric, it| bound(Ways::shortest(fabric)?, it))),
+    },
 );
 
 /// `dragonfly-minimal`.
@@ -27,7 +30,10 @@ pub(super) const DRAGONFLY: Row<PhasedKind> = Row::new(
     "dragonfly-minimal",
     "ways with one cable between two groups at most, as on a Dragonfly: within the source's group \
      in virtual channel 0, within the destination's in 1.",
-    PhasedKind { read: |_| Some(Arc::new(|fabric, it| bound(Ways::by_groups(fabric)?, it))) },
+    PhasedKind {
+        misroutes: &[],
+        read: |_| Some(Arc::new(|fabric, it| bound(Ways::by_groups(fabric)?, it))),
+    },
 );
 
 fn bound(ways: Ways, parameters: &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> {
@@ -54,8 +60,7 @@ impl Minimal {
 
 impl PhasedRule for Minimal {
     fn phases(&self) -> Phases {
-        let phases = vec![Phase::Destination; self.leg.end().0.into()];
-        Phases { phases, starts: vec![0], groups: Vec::new() }
+        Phases::straight(self.leg.end().0.into())
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {

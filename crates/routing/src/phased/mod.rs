@@ -11,10 +11,22 @@
 //! | `steps` | virtual channels that ascend from step to step |
 //! | `ways` | shortest ways, and ways with one cable between two groups |
 //! | `leg` | the phases and steps of a packet that goes such a way to a target |
-//! | `minimal`, `valiant`, `ugal` | the rules |
+//! | `rows` | a HyperX's dimensions |
+//! | `at_head` | the choice of a port by what each costs |
+//! | `minimal`, `valiant`, `ugal`, `polarized` | rules of many fabrics |
+//! | `ancestor` | the rule of trees |
+//! | `order`, `dimwar`, `omniwar`, `dal` | rules of a HyperX |
 
+mod ancestor;
+mod at_head;
+mod dal;
+mod dimwar;
 mod leg;
 mod minimal;
+mod omniwar;
+mod order;
+mod polarized;
+mod rows;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -26,6 +38,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use super::adaptive::Misroute;
 use super::direction_rules::drawn;
 use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder};
 use flitlab_base::document::Reader;
@@ -34,7 +47,14 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::{Channel, Fabric, NONE};
 
+pub use ancestor::Ancestor;
+pub use at_head::{AtHead, Cost};
+pub use dal::Dal;
+pub use dimwar::DimWar;
 pub use minimal::Minimal;
+pub use omniwar::OmniWar;
+pub use order::{Choice, Order};
+pub use polarized::Polarized;
 pub use ugal::{CountedVcs, Ugal, Weights};
 pub use valiant::Valiant;
 
@@ -154,6 +174,12 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
     /// shorter.
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel;
 
+    /// How packets choose a port when their heads ask; `None` if they may have any of their hops as
+    /// long as they wait.
+    fn at_head(&self) -> Option<AtHead> {
+        None
+    }
+
     /// The course with which a packet starts between two routers.
     fn start(&self, _ends: (u32, u32), _drawn: Drawn) -> Course {
         Course::straight(0)
@@ -185,13 +211,26 @@ pub type Bind = Arc<
 /// A rule as scenarios name it.
 #[derive(Clone, Copy)]
 pub struct PhasedKind {
+    /// The detours that its packets may take.
+    pub misroutes: &'static [Misroute],
     /// Reads the keys of the rule; `None` if one is wrong, which the reader has reported.
     pub read: fn(&mut Reader<'_>) -> Option<Bind>,
 }
 
 /// The rules that scenarios can name, in the order in which they are offered.
-pub static PHASED_RULES: [Row<PhasedKind>; 5] =
-    [minimal::BY_HOP, minimal::DRAGONFLY, valiant::VALIANT, ugal::UGAL, ugal::PAR];
+pub static PHASED_RULES: [Row<PhasedKind>; 11] = [
+    minimal::BY_HOP,
+    minimal::DRAGONFLY,
+    valiant::VALIANT,
+    ugal::UGAL,
+    ugal::PAR,
+    polarized::POLARIZED,
+    ancestor::ANCESTOR,
+    order::ORDER,
+    dal::DAL,
+    dimwar::DIMWAR,
+    omniwar::OMNIWAR,
+];
 
 impl Component for PhasedKind {
     const NOUN: &'static str = "rule";
@@ -211,6 +250,8 @@ pub struct PhasedSpec {
     pub name: &'static str,
     /// The keys with their values as TOML; with the name they say which rule it is.
     keys: Arc<str>,
+    /// The detours that its packets may take.
+    pub misroutes: &'static [Misroute],
     bind: Bind,
 }
 
@@ -219,7 +260,8 @@ impl PhasedSpec {
     pub fn read(row: &Row<PhasedKind>, reader: &mut Reader<'_>) -> Option<Self> {
         let start = reader.resolved.len();
         let bind = (row.read)(reader)?;
-        Some(Self { name: row.name, keys: reader.keys_since(start).into(), bind })
+        let keys = reader.keys_since(start).into();
+        Some(Self { name: row.name, keys, misroutes: row.misroutes, bind })
     }
 
     /// The built-in rule of this name with these keys, as TOML.
@@ -263,12 +305,12 @@ impl fmt::Debug for PhasedSpec {
 /// Makes the relation of a rule.
 fn relation(fabric: &Fabric, rule: &dyn PhasedRule, vcs: u8) -> Result<Relation, NoRelation> {
     let phases = rule.phases();
-    let vias = phases.vias(fabric);
+    let (destinations, vias) = (phases.destinations(fabric), phases.vias(fabric));
     let mut builder = RelationBuilder::with_phases(fabric, vcs, phases.clone())?;
     let mut hops = Vec::new();
     for (phase, kind) in (0..).zip(&phases.phases) {
         let targets = match kind {
-            Phase::Destination => &fabric.ends(),
+            Phase::Destination => &destinations,
             Phase::Via { .. } => &vias,
             Phase::Decides { .. } => continue,
         };
@@ -281,5 +323,5 @@ fn relation(fabric: &Fabric, rule: &dyn PhasedRule, vcs: u8) -> Result<Relation,
             }
         }
     }
-    Ok(builder.finish_phases(rule.longest()))
+    Ok(builder.finish_phases(rule.longest(), rule.at_head().is_some()))
 }

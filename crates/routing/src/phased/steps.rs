@@ -22,10 +22,20 @@ impl Steps {
     }
 
     /// Adds the hops by a port at a step, one for each of its virtual channels.
-    pub(super) fn add(self, (port, step, phase): (u16, u8, u8), hops: &mut Vec<Hop>) {
+    pub(super) fn add(self, place: (u16, u8, u8), hops: &mut Vec<Hop>) {
+        self.add_labelled(place, 0, hops);
+    }
+
+    /// Adds such hops with a [label](Hop::label).
+    pub(super) fn add_labelled(
+        self,
+        (port, step, phase): (u16, u8, u8),
+        label: u8,
+        hops: &mut Vec<Hop>,
+    ) {
         let width = (self.vcs / self.needed).max(1);
         let first = (step * width).min(self.vcs - width);
-        hops.extend((first..first + width).map(|vc| Hop { phase, ..Hop::new(port, vc) }));
+        hops.extend((first..first + width).map(|vc| Hop { phase, label, ..Hop::new(port, vc) }));
     }
 
     /// The virtual channels that are used, in words.

@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, Phase, Phases};
 use super::valiant::{Valiant, ViaKind};
 use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
@@ -24,7 +25,7 @@ pub(super) const UGAL: Row<PhasedKind> = Row::new(
     "ugal",
     "each packet goes the minimal way or, if the queues at its source are shorter there, as by \
      valiant (UGAL-L).",
-    PhasedKind { read: |reader| read(reader, false) },
+    PhasedKind { misroutes: &[Misroute::AtSource], read: |reader| read(reader, false) },
 )
 .known_as(&["ugal-l", "ugal_l", "ugall"]);
 
@@ -33,7 +34,7 @@ pub(super) const PAR: Row<PhasedKind> = Row::new(
     "par",
     "as ugal, and packets that go minimally decide again after a hop within their group (progressive \
      adaptive routing).",
-    PhasedKind { read: |reader| read(reader, true) },
+    PhasedKind { misroutes: &Misroute::BY_PHASES, read: |reader| read(reader, true) },
 );
 
 fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {

@@ -8,7 +8,8 @@
 
 use std::sync::Arc;
 
-use super::super::relation::{Hop, NoRelation, Phase, Phases};
+use super::super::adaptive::Misroute;
+use super::super::relation::{Hop, NoRelation, Phase, Phases, Targets};
 use super::leg::Leg;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -24,6 +25,7 @@ pub(super) const VALIANT: Row<PhasedKind> = Row::new(
     "each packet goes by way of a group that is drawn, or of a router, minimally to it and from \
      it.",
     PhasedKind {
+        misroutes: &[Misroute::AtSource],
         read: |reader| {
             let via = ViaKind::read(reader)?;
             let bind: Bind = Arc::new(move |fabric, parameters| {
@@ -169,8 +171,11 @@ impl Valiant {
         phases.resize(self.first.phase.into(), Phase::Destination);
         phases.resize(then.into(), Phase::Via { then });
         phases.resize(self.second.end().0.into(), Phase::Destination);
-        let groups = if self.goes_via_groups() { self.ways.groups().to_vec() } else { Vec::new() };
-        Phases { phases, starts, groups }
+        let targets = match self.goes_via_groups() {
+            true => Targets::Groups(self.ways.groups().to_vec()),
+            false => Targets::Routers,
+        };
+        Phases { phases, starts, targets }
     }
 
     /// The course by way of the target that a packet draws; `None` if there is none but those of

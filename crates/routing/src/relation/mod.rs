@@ -29,7 +29,7 @@ mod up_down;
 mod vcs_apart;
 
 pub use path_set::{PathChoice, PathSet};
-pub use phases::{Phase, Phases};
+pub use phases::{Phase, Phases, Targets};
 pub use relation::{
     ALL_CLASSES, Builder as RelationBuilder, Hop, MAX_FALLBACKS, Relation, Ring, TERMINAL_CLASSES,
 };
@@ -174,6 +174,9 @@ pub enum NoRelation {
     /// The rule is for fabrics of groups, and the fabric has none.
     #[error("the rule is for fabrics of groups, such as a Dragonfly, and this one has none")]
     NoGroups,
+    /// The rule is for fabrics of rows, and the fabric has none.
+    #[error("the rule is for a HyperX, whose switches are all joined along each dimension")]
+    NoRows,
     /// Ways on the fabric are so long that the rule has no phases for them.
     #[error("ways of {hops} hops are too long for the rule")]
     TooFar {

@@ -26,6 +26,18 @@ pub enum Phase {
     },
 }
 
+/// What packets may be bound for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// Routers.
+    Routers,
+    /// Routers, and on their way groups. By router: its group.
+    Groups(Vec<u32>),
+    /// Routers, where hops also depend on the router of the source: a target is a pair of both, of so
+    /// many routers.
+    Pairs(u32),
+}
+
 /// How packets pass from phase to phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phases {
@@ -33,26 +45,74 @@ pub struct Phases {
     pub phases: Vec<Phase>,
     /// The phases in which packets may start.
     pub starts: Vec<u8>,
-    /// By router: its group, if packets go by way of a group; empty if they go by way of a router,
-    /// or of none.
-    pub groups: Vec<u32>,
+    /// What packets may be bound for.
+    pub targets: Targets,
 }
 
 impl Phases {
+    /// Phases of packets that are bound for their destination alone, and start in the first one.
+    pub fn straight(count: usize) -> Self {
+        let phases = vec![Phase::Destination; count];
+        Self { phases, starts: vec![0], targets: Targets::Routers }
+    }
+
     /// Number of groups by way of which packets may go.
     pub fn group_count(&self) -> u32 {
-        self.groups.iter().max().map_or(0, |most| most + 1)
+        match &self.targets {
+            Targets::Groups(groups) => groups.iter().max().map_or(0, |most| most + 1),
+            Targets::Routers | Targets::Pairs(_) => 0,
+        }
+    }
+
+    /// Number of targets behind those that are routers.
+    pub(super) fn more_targets(&self) -> u64 {
+        match self.targets {
+            Targets::Pairs(routers) => u64::from(routers) * u64::from(routers),
+            _ => self.group_count().into(),
+        }
     }
 
     /// Whether a packet that has come to a router is where it was bound for: at this router, or at
     /// a router of this group.
     #[inline]
     pub fn is_reached(&self, target: u32, router: u32) -> bool {
-        target == router
-            || self
-                .groups
-                .get(router as usize)
-                .is_some_and(|group| fitted!(self.groups.len(), u32) + group == target)
+        match &self.targets {
+            Targets::Routers => target == router,
+            Targets::Groups(groups) => {
+                let group = fitted!(groups.len(), u32) + groups[router as usize];
+                target == router || target == group
+            }
+            Targets::Pairs(routers) => target % routers == router,
+        }
+    }
+
+    /// What a packet of a router is bound for on its way to a destination's router.
+    #[inline]
+    pub fn target(&self, source: u32, destination: u32) -> u32 {
+        match self.targets {
+            Targets::Pairs(routers) => (1 + source) * routers + destination,
+            Targets::Routers | Targets::Groups(_) => destination,
+        }
+    }
+
+    /// The router of the source of packets that are bound for a target, if hops depend on it.
+    pub fn source(&self, target: u32) -> Option<u32> {
+        match self.targets {
+            Targets::Pairs(routers) => Some(target / routers - 1),
+            Targets::Routers | Targets::Groups(_) => None,
+        }
+    }
+
+    /// All that packets may be bound for in the end: routers with live terminals, or pairs of them.
+    pub fn destinations(&self, fabric: &Fabric) -> Vec<u32> {
+        let ends = fabric.ends();
+        match self.targets {
+            Targets::Routers | Targets::Groups(_) => ends,
+            Targets::Pairs(_) => {
+                let pairs = ends.iter().flat_map(|&from| ends.iter().map(move |&to| (from, to)));
+                pairs.map(|(from, to)| self.target(from, to)).collect()
+            }
+        }
     }
 
     /// Whether packets in a phase are bound for their destination, and decide nothing.

@@ -37,6 +37,10 @@ pub struct Hop {
     pub ring: Ring,
     /// The phase in which the packet goes on; 0 in relations without [`Phases`].
     pub phase: u8,
+    /// What the hop costs beside its queue, where packets [choose a port at its
+    /// head](Relation::of_port): the detours that it adds, or the hops that are left by it; 0
+    /// elsewhere. All hops of a list by one port have the same.
+    pub label: u8,
     /// The classes of terminals to which packets take it, a bit each: a terminal of the
     /// destination's router is in the class of its number there modulo [`TERMINAL_CLASSES`].
     pub classes: u32,
@@ -52,7 +56,7 @@ impl Hop {
     /// A hop that is neither escape nor detour, and is not of a ring.
     pub fn new(port: u16, vc: u8) -> Self {
         let (ring, classes) = (Ring::Off, ALL_CLASSES);
-        Self { port, vc, escape: false, detour: false, ring, phase: 0, classes }
+        Self { port, vc, escape: false, detour: false, ring, phase: 0, label: 0, classes }
     }
 
     /// Whether packets take the hop only where no other has room: escapes and detours.
@@ -67,7 +71,8 @@ impl std::hash::Hash for Hop {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         let kind = (self.ring as u32) << 2 | u32::from(self.detour) << 1 | u32::from(self.escape);
         let vc = u32::from(self.phase) << 8 | u32::from(self.vc) << 4 | kind;
-        state.write_u64(u64::from(self.classes) << 32 | u64::from(u32::from(self.port) << 16 | vc));
+        let more = self.classes ^ u32::from(self.label);
+        state.write_u64(u64::from(more) << 32 | u64::from(u32::from(self.port) << 16 | vc));
     }
 }
 
@@ -81,7 +86,8 @@ impl std::hash::Hash for Hop {
 ///
 /// In a relation with [`Phases`] a state is a router and a phase ([`in_phase`](Self::in_phase)), and
 /// packets may be bound for a group of routers on their way: a *target* is a router by its number,
-/// or a group by its number behind those of all routers.
+/// or a group by its number behind those of all routers. Where hops depend on the source, it is a
+/// pair of routers ([`Phases::target`]).
 ///
 /// States that no packet for the destination can reach have no hops. States at the destination's
 /// own router have none either: packets leave the network there.
@@ -112,6 +118,9 @@ pub struct Relation {
     /// By list of hops, if some are not for all [classes](Hop::classes): the first of the lists of
     /// the classes, which follow one another, or [`NONE`] of a list that is for all.
     by_class: Vec<u32>,
+    /// By list of hops, if packets choose a port at its head: the first of the lists of its
+    /// ports, which follow one another; none if they choose hop by hop.
+    by_port: Vec<u32>,
     longest: u32,
 }
 
@@ -229,6 +238,13 @@ impl Relation {
         }
     }
 
+    /// The list of a packet that has chosen a port, by its place among those of this list: the hops
+    /// by that port, and all fallbacks. Only where packets choose a port at its head.
+    #[inline]
+    pub fn of_port(&self, list: u32, place: u8) -> u32 {
+        self.by_port[list as usize] + u32::from(place)
+    }
+
     /// Whether some hops are for some [classes](Hop::classes) of terminals alone.
     pub fn has_classes(&self) -> bool {
         !self.by_class.is_empty()
@@ -339,7 +355,7 @@ impl<'f> Builder<'f> {
     /// Begins with a relation, whose hops can be set anew.
     pub(super) fn of(fabric: &'f Fabric, relation: Relation) -> Self {
         let (staying, by_class) = (Vec::new(), Vec::new());
-        let relation = Relation { staying, by_class, longest: 0, ..relation };
+        let relation = Relation { staying, by_class, by_port: Vec::new(), longest: 0, ..relation };
         Self { fabric, relation, known: std::collections::HashMap::new() }
     }
 
@@ -350,7 +366,8 @@ impl<'f> Builder<'f> {
     /// If there are no virtual channels or more than 16.
     pub fn new(fabric: &'f Fabric, vcs: u8) -> Result<Self, Shortage> {
         let arrivals = u64::from(fabric.channel_slots()) * u64::from(vcs);
-        Self::with_states(fabric, vcs, arrivals + u64::from(fabric.routers()), 0)
+        let states = arrivals + u64::from(fabric.routers());
+        Self::with_states(fabric, vcs, states, (0, fabric.ends()))
     }
 
     /// For a relation with phases, whose hops are set for each state and target.
@@ -368,7 +385,11 @@ impl<'f> Builder<'f> {
         let count = phases.phases.len();
         assert!((1..=256).contains(&count), "1 to 256 phases");
         let states = u64::from(fabric.routers()) * count as u64;
-        let mut builder = Self::with_states(fabric, vcs, states, phases.group_count())?;
+        let groups = phases.group_count();
+        let more = fabric.routers()..fabric.routers() + groups;
+        let targets = phases.destinations(fabric).into_iter().chain(more);
+        let mut builder =
+            Self::with_states(fabric, vcs, states, (phases.more_targets(), targets.collect()))?;
         builder.relation.phase_count = narrow(count);
         builder.relation.phases = Some(phases);
         Ok(builder)
@@ -378,22 +399,20 @@ impl<'f> Builder<'f> {
         fabric: &'f Fabric,
         vcs: u8,
         states: u64,
-        groups: u32,
+        (more, targets): (u64, Vec<u32>),
     ) -> Result<Self, Shortage> {
         assert!((1..=MAX_VCS).contains(&vcs), "1 to 16 virtual channels");
         let (routers, channels) = (fabric.routers(), fabric.channel_slots());
-        let mut row = vec![NONE; (routers + groups) as usize];
-        let targets = fabric.ends().into_iter().chain(routers..routers + groups);
-        let mut rows = 0;
-        for target in targets {
-            row[target as usize] = rows;
-            rows += 1;
-        }
+        let rows = targets.len() as u64;
         // List numbers; the lists themselves are a router's ports and virtual channels a few times
         // over.
         let lists = u64::from(channels) * u64::from(vcs) * 4 * 2;
-        let needed = u64::from(rows).saturating_mul(states * 4 + lists);
+        let needed = rows.saturating_mul(states * 4 + lists).saturating_add(4 * more);
         claim("the routing relation", needed.saturating_mul(2))?;
+        let mut row = vec![NONE; narrow::<usize>(u64::from(routers) + more)];
+        for (number, target) in (0..).zip(targets) {
+            row[target as usize] = number;
+        }
         let relation = Relation {
             vcs,
             channels,
@@ -401,13 +420,14 @@ impl<'f> Builder<'f> {
             phases: None,
             phase_count: 0,
             row,
-            list: vec![0; rows as usize * narrow::<usize>(states)],
+            list: vec![0; narrow::<usize>(rows) * narrow::<usize>(states)],
             starts: vec![0, 0],
             hops: Vec::new(),
             has_escape: false,
             has_detours: false,
             staying: Vec::new(),
             by_class: Vec::new(),
+            by_port: Vec::new(),
             longest: 0,
         };
         Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
@@ -464,8 +484,12 @@ impl<'f> Builder<'f> {
     }
 
     /// The relation with phases, with all that was set. `longest` is the most hops of a packet.
-    pub(crate) fn finish_phases(mut self, longest: u32) -> Relation {
+    /// `by_port`: packets choose a port at its head.
+    pub(crate) fn finish_phases(mut self, longest: u32, by_port: bool) -> Relation {
         self.relation.longest = longest;
+        if by_port {
+            self.relation.part_by_port();
+        }
         self.relation
     }
 
@@ -518,6 +542,23 @@ impl Relation {
 }
 
 impl Relation {
+    /// Makes the lists of each port, of the ports with a hop that is no fallback.
+    fn part_by_port(&mut self) {
+        for list in 0..self.lists() {
+            let own = self.hops_of_list(list).to_vec();
+            self.by_port.push(self.lists());
+            for hops in own.chunk_by(|one, other| one.port == other.port) {
+                if hops.iter().all(Hop::is_fallback) {
+                    continue;
+                }
+                let port = hops[0].port;
+                let stays = |hop: &&Hop| hop.port == port || hop.is_fallback();
+                self.hops.extend(own.iter().filter(stays));
+                self.starts.push(narrow(self.hops.len()));
+            }
+        }
+    }
+
     /// Makes the lists of each class of terminals.
     fn part_by_class(&mut self) {
         let is_for_all = |hop: &Hop| hop.classes == ALL_CLASSES;

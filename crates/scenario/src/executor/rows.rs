@@ -23,6 +23,8 @@ pub(super) fn without_results(row: PointRow) -> PointRow {
         derouted_outflank: None,
         derouted_wraparound: None,
         derouted_orthant: None,
+        derouted_at_source: None,
+        derouted_on_the_way: None,
         overtaken: None,
         reorder_buffer: None,
         ..with_latencies(row, None, None)

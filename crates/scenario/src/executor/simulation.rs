@@ -444,9 +444,14 @@ impl Simulation {
     }
 
     /// Fills in the shares of derouted packets, by kind, as far as the routing has that kind.
-    pub(super) fn with_derouted(&self, row: PointRow, shares: Option<[f64; 3]>) -> PointRow {
+    pub(super) fn with_derouted(
+        &self,
+        row: PointRow,
+        shares: Option<[f64; Misroute::KINDS.len()]>,
+    ) -> PointRow {
         let kinds: &[Misroute] = match &self.scenario.network.routing {
             RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
+            RoutingSpec::Relation(spec) => spec.misroutes(),
             _ => &[],
         };
         let share = |kind| {
@@ -457,6 +462,8 @@ impl Simulation {
             derouted_outflank: share(Misroute::OutFlank),
             derouted_wraparound: share(Misroute::Wraparound),
             derouted_orthant: share(Misroute::Orthant),
+            derouted_at_source: share(Misroute::AtSource),
+            derouted_on_the_way: share(Misroute::OnTheWay),
             ..row
         }
     }

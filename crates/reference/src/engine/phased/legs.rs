@@ -1,17 +1,17 @@
-//! Packets that pass through phases, from docs/model.md alone. A packet is told by what it has done
-//! on its present leg, and no table of the fast engine is asked.
+//! Packets whose ways have legs. A packet is told by what it has done on its present leg.
 
 use std::any::Any;
 
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
-    RelationRoutes, Routes,
+    RelationRoutes,
+    adaptive::Misroute,
     phased::{CountedVcs, Minimal, Ugal, Valiant, Weights},
     relation::Hop,
 };
 
-use super::packet::Packet;
-use super::ways::{drawn, splitmix};
+use super::{drawn_below, ends};
+use crate::engine::packet::Packet;
 
 /// What a leg leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,19 @@ pub struct Progress {
     pub undecided: bool,
 }
 
+impl Progress {
+    /// Where the packet left the minimal ways.
+    pub fn misroute(&self) -> Option<Misroute> {
+        match self.leg {
+            Leg::Straight => None,
+            Leg::ToVia(_) | Leg::FromVia if self.late => Some(Misroute::OnTheWay),
+            Leg::ToVia(_) | Leg::FromVia => Some(Misroute::AtSource),
+        }
+    }
+}
+
 /// The rule and the fabric, as a reader of the model sees them.
-pub struct Phased<'a> {
+pub struct Legs<'a> {
     fabric: &'a Fabric,
     routes: &'a RelationRoutes,
     rule: Rule<'a>,
@@ -67,17 +78,15 @@ enum Rule<'a> {
     Ugal(&'a Ugal),
 }
 
-impl<'a> Phased<'a> {
-    /// `None` if packets don't pass through phases.
-    pub fn new(fabric: &'a Fabric, routes: &'a Routes) -> Option<Self> {
-        let Routes::Relation(routes) = routes else { return None };
-        let any: &dyn Any = &**routes.rule.as_ref()?;
+impl<'a> Legs<'a> {
+    /// `None` if the rule is none of these.
+    pub fn new(fabric: &'a Fabric, routes: &'a RelationRoutes, any: &'a dyn Any) -> Option<Self> {
         let (rule, by_groups) = if let Some(rule) = any.downcast_ref::<Minimal>() {
             (Rule::Minimal, rule.is_by_groups())
         } else if let Some(rule) = any.downcast_ref::<Valiant>() {
             (Rule::Valiant(rule), rule.is_by_groups())
         } else {
-            let rule: &Ugal = any.downcast_ref().expect("the reference engine knows all rules");
+            let rule: &Ugal = any.downcast_ref()?;
             (Rule::Ugal(rule), rule.valiant.is_by_groups())
         };
         let routers = fabric.routers() as usize;
@@ -225,14 +234,9 @@ impl<'a> Phased<'a> {
         Progress { leg, within: 0, crossed: false, late: false, undecided }
     }
 
-    fn ends(&self, packet: &Packet) -> (u32, u32) {
-        let router = |terminal| self.fabric.terminal_router(terminal).expect("it is live");
-        (router(packet.source), router(packet.destination))
-    }
-
     /// The detour of this number that a packet draws; none if there are only those of its ends.
     fn detour(&self, rule: &Valiant, packet: &Packet, number: u32) -> Option<Target> {
-        let (from, to) = self.ends(packet);
+        let (from, to) = ends(self.fabric, packet);
         let mut targets = match rule.goes_via_groups() {
             true => self.all_groups(),
             false => self.fabric.ends().into_iter().map(Target::Router).collect(),
@@ -244,11 +248,7 @@ impl<'a> Phased<'a> {
         if targets.is_empty() {
             return None;
         }
-        let of_packet = drawn(self.routes.seed, packet.source, packet.sequence);
-        let step = 11_400_714_819_323_198_485u128 * u128::from(number + 1);
-        let mixed = splitmix((u128::from(of_packet) + step) as u64);
-        let place = (u128::from(mixed >> 32) * targets.len() as u128) >> 32;
-        Some(targets[place as usize])
+        Some(targets[drawn_below(self.routes.seed, packet, number, targets.len())])
     }
 
     /// The leg on which a packet goes on from a router.
@@ -266,8 +266,7 @@ impl<'a> Phased<'a> {
     }
 
     /// The hops of a packet at a router; none where it has to decide first.
-    pub fn hops(&self, packet: &Packet, router: u32) -> Vec<Hop> {
-        let progress = packet.progress.expect("it has been injected");
+    pub fn hops(&self, progress: Progress, packet: &Packet, router: u32) -> Vec<Hop> {
         if progress.undecided {
             return Vec::new();
         }
@@ -275,7 +274,7 @@ impl<'a> Phased<'a> {
     }
 
     fn hops_of(&self, progress: Progress, packet: &Packet, router: u32) -> Vec<Hop> {
-        let destination = Target::Router(self.ends(packet).1);
+        let destination = Target::Router(ends(self.fabric, packet).1);
         let via_groups = match self.rule {
             Rule::Minimal => None,
             Rule::Valiant(rule) => Some(rule.goes_via_groups()),
@@ -346,30 +345,41 @@ impl<'a> Phased<'a> {
     }
 
     /// Notes that a packet goes on from a router by a port.
-    pub fn take(&self, packet: &mut Packet, router: u32, port: u16) {
+    pub fn take(
+        &self,
+        progress: Progress,
+        packet: &Packet,
+        (router, port): (u32, u16),
+    ) -> Progress {
         let channel = self.fabric.outputs(router).start + u32::from(port);
         let next = self.fabric.target(channel).expect("it is live");
-        let mut progress = self.turned(packet.progress.expect("it has been injected"), router);
+        let mut progress = self.turned(progress, router);
         if self.group[next as usize] == self.group[router as usize] {
             progress.within += 1;
-            let leaves = self.group[next as usize] != self.group[self.ends(packet).1 as usize];
+            let leaves =
+                self.group[next as usize] != self.group[ends(self.fabric, packet).1 as usize];
             let begins = progress.leg == Leg::Straight && progress.within == 1;
             progress.undecided = self.decides_late() && begins && !progress.crossed && leaves;
         } else {
             (progress.crossed, progress.within) = (true, 0);
         }
-        packet.progress = Some(progress);
+        progress
     }
 
     /// Lets a packet decide at a router. `used` gives the flits out by a port in some virtual
     /// channels.
-    pub fn decide(&self, packet: &mut Packet, router: u32, used: impl Fn(u16, &[u8]) -> u32) {
-        let Some(progress) = packet.progress.filter(|it| it.undecided) else { return };
-        let Rule::Ugal(rule) = self.rule else { unreachable!("others decide nothing") };
-        let (_, to) = self.ends(packet);
-        if router == to {
-            return;
+    pub fn decide(
+        &self,
+        progress: Progress,
+        packet: &Packet,
+        router: u32,
+        used: impl Fn(u16, &[u8]) -> u32,
+    ) -> Progress {
+        let (_, to) = ends(self.fabric, packet);
+        if !progress.undecided || router == to {
+            return progress;
         }
+        let Rule::Ugal(rule) = self.rule else { unreachable!("others decide nothing") };
         let straight = Progress { undecided: false, ..progress };
         let all: Vec<u8> = (0..self.routes.relation.vcs()).collect();
         // The least queue of a way, with its port.
@@ -411,7 +421,7 @@ impl<'a> Phased<'a> {
             }
         }
         let detours = chosen.filter(|&(one, other, _)| one > other + u64::from(rule.threshold));
-        packet.progress = Some(detours.map_or(straight, |(.., way)| way));
+        detours.map_or(straight, |(.., way)| way)
     }
 
     /// The hops by way of a target, where the lowest ports are taken.

@@ -1,0 +1,84 @@
+//! Adaptive routing on trees (\[booksim\], nca and anca; \[k-ary-n-trees\]): up to any nearest common
+//! ancestor of source and destination, and down the one way from there. These are the ways with the
+//! fewest hops, in any virtual channel. On other fabrics they can lead in a circle.
+
+use std::sync::Arc;
+
+use super::super::relation::{Hop, Phases};
+use super::at_head::{AtHead, Cost};
+use super::steps::Steps;
+use super::ways::Ways;
+use super::{At, Bind, PhasedKind, PhasedRule};
+use flitlab_base::document::Reader;
+use flitlab_base::narrow::fitted;
+use flitlab_base::registry::Row;
+use flitlab_fabric::{Channel, Fabric};
+
+/// `nearest-ancestor`.
+pub(super) const ANCESTOR: Row<PhasedKind> = Row::new(
+    "nearest-ancestor",
+    "on a tree, up to a nearest common ancestor, port by port, and down from there, in any virtual \
+     channel.",
+    PhasedKind { misroutes: &[], read },
+)
+.known_as(&["nca", "anca"]);
+
+fn read(reader: &mut Reader<'_>) -> Option<Bind> {
+    let doc = "Which port up a packet takes when its head asks.";
+    let two = "of two that are drawn the one with less, the first if equally much.";
+    let choices = [
+        ("least", 0, "the one with the fewest flits out."),
+        ("random", 1, "one that is drawn."),
+        ("two", 2, two),
+    ];
+    let drawn = reader.one_of("up", "choice of ports", doc, choices)?;
+    Some(Arc::new(move |fabric, parameters| {
+        Ok(Arc::new(Ancestor {
+            ways: Ways::shortest(fabric)?,
+            steps: Steps::new(1, parameters)?,
+            drawn,
+        }))
+    }))
+}
+
+/// Ways with the fewest hops, in any virtual channel.
+#[derive(Debug)]
+pub struct Ancestor {
+    ways: Ways,
+    steps: Steps,
+    /// How many ports are drawn, of which a packet takes the one with the fewest flits out; 0 if
+    /// the choice is among all.
+    pub drawn: u8,
+}
+
+impl PhasedRule for Ancestor {
+    fn phases(&self) -> Phases {
+        Phases::straight(1)
+    }
+
+    fn hops(&self, fabric: &Fabric, At { router, target, phase }: At, hops: &mut Vec<Hop>) {
+        let outputs = fabric.outputs(router);
+        for channel in outputs.clone() {
+            let Some(next) = fabric.target(channel) else { continue };
+            if self.ways.onward((router, next), target).is_some() {
+                self.steps.add((fitted!(channel - outputs.start, u16), 0, phase), hops);
+            }
+        }
+    }
+
+    fn longest(&self) -> u32 {
+        self.ways.before.into()
+    }
+
+    fn at_head(&self) -> Option<AtHead> {
+        Some(AtHead { cost: Cost::Sum(0), drawn: self.drawn })
+    }
+
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
+        self.ways.channel(fabric, router, destination)
+    }
+
+    fn steps(&self) -> String {
+        self.steps.describe()
+    }
+}

@@ -1,0 +1,102 @@
+//! The choice of a port when a packet's head asks, by what waits there and by what each way costs.
+
+use super::{Drawn, Queues};
+use flitlab_base::document::{Reader, Whole};
+use flitlab_base::narrow::narrow;
+
+/// How a packet chooses one of the ports of its hops at its head. Then it waits for that port
+/// alone, whatever happens at others, or takes a fallback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtHead {
+    /// What a port costs.
+    pub cost: Cost,
+    /// How many ports are drawn, each of all, among which the choice is; 0 if it is among all.
+    pub drawn: u8,
+}
+
+/// What a port costs, from the flits that it has sent and for which no credit has come back, and from
+/// the [label](super::super::relation::Hop::label) of its hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// The flits, and this many more for each detour.
+    Sum(u32),
+    /// The flits and this many more, times the hops that are left by the port.
+    Product(u32),
+}
+
+impl Cost {
+    /// The cost of a port.
+    pub fn of(self, used: u32, label: u8) -> u64 {
+        let (used, label) = (u64::from(used), u64::from(label));
+        match self {
+            Self::Sum(penalty) => used + u64::from(penalty) * label,
+            Self::Product(bias) => (used + u64::from(bias)) * label,
+        }
+    }
+
+    /// The label of a hop that is a detour or not, with so many hops left behind it.
+    pub(super) fn label(self, is_detour: bool, left: u8) -> u8 {
+        match self {
+            Self::Sum(_) => is_detour.into(),
+            Self::Product(_) => left + 1,
+        }
+    }
+}
+
+/// The draws of a packet at routers come behind those of its detours.
+const FIRST_DRAW: u32 = 256;
+
+impl AtHead {
+    /// The place of the port that a packet chooses at a router among these, each with its label. Of
+    /// equals it takes the first from place `first` on, in cyclic order.
+    pub fn choose(
+        self,
+        ports: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
+        first: usize,
+        (router, drawn): (u32, Drawn),
+        queues: &mut dyn Queues,
+    ) -> u8 {
+        let count = ports.len();
+        let mut cost = |place: usize| {
+            let (port, label) = ports.clone().nth(place).expect("it is one of them");
+            self.cost.of(queues.used(port, u16::MAX), label)
+        };
+        let places: &mut dyn Iterator<Item = usize> = if self.drawn == 0 {
+            &mut (first..count).chain(0..first)
+        } else {
+            &mut (0..u32::from(self.drawn)).map(|number| {
+                let draw = FIRST_DRAW.wrapping_add(router.wrapping_mul(self.drawn.into()));
+                narrow(drawn.below(draw.wrapping_add(number), narrow(count)))
+            })
+        };
+        // With one port drawn its queue does not matter.
+        let chosen =
+            if self.drawn == 1 { places.next() } else { places.min_by_key(|&it| cost(it)) };
+        narrow(chosen.expect("there is a port"))
+    }
+}
+
+/// Reads what ports cost where some ways are detours, for packets with so many flits at most.
+pub(super) fn read_cost(reader: &mut Reader<'_>) -> Option<impl Fn(u32) -> Cost + Copy + use<>> {
+    let doc = "What makes a port worse than another: its flits that are out and `penalty` more for a \
+               detour (\"sum\"), or those and `penalty` more, times the hops that are left by it \
+               (\"product\").";
+    let choices = [
+        ("sum", false, "the flits and, for a detour, `penalty` more."),
+        ("product", true, "the flits and `penalty` more, times the hops that are left."),
+    ];
+    let by_hops = reader.one_of("weights", "kind of weights", doc, choices);
+    let doc = "Flits that a detour costs besides those that are out, or that each hop costs; without it \
+               two packets of the largest size, or one.";
+    let penalty = read_penalty(reader, doc);
+    let by_hops = by_hops?;
+    Some(move |largest_packet: u32| match by_hops {
+        false => Cost::Sum(penalty.unwrap_or(2 * largest_packet)),
+        true => Cost::Product(penalty.unwrap_or(largest_packet)),
+    })
+}
+
+/// Reads `penalty`.
+pub(super) fn read_penalty(reader: &mut Reader<'_>, doc: &'static str) -> Option<u32> {
+    reader.optional("penalty", &Whole { range: 0..=1 << 20 }, doc).map(narrow)
+}

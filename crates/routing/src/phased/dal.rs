@@ -1,0 +1,115 @@
+//! DAL on a HyperX, dimensionally adaptive routing with load balancing (\[hyperx\]): at each
+//! switch a packet takes any dimension in which it is not aligned, straight to its
+//! destination's coordinate or, once in each dimension, to any other one. It escapes in dimension
+//! order, in a virtual channel that it does not leave again.
+
+use std::sync::Arc;
+
+use super::super::adaptive::Misroute;
+use super::super::relation::{Hop, NoRelation, Phases};
+use super::at_head::{AtHead, Cost, read_cost};
+use super::rows::Rows;
+use super::ways::Ways;
+use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
+use flitlab_base::document::Reader;
+use flitlab_base::narrow::narrow;
+use flitlab_base::registry::Row;
+use flitlab_fabric::{Channel, Fabric};
+
+/// `dal`.
+pub(super) const DAL: Row<PhasedKind> = Row::new(
+    "dal",
+    "on a HyperX, in any dimension straight to the destination's coordinate or, once in each, to \
+     another one, with an escape in dimension order.",
+    PhasedKind { misroutes: &Misroute::BY_PHASES, read },
+);
+
+fn read(reader: &mut Reader<'_>) -> Option<Bind> {
+    let cost = read_cost(reader)?;
+    Some(Arc::new(move |fabric, parameters| {
+        Ok(Arc::new(Dal::new(fabric, cost(parameters.largest_packet), parameters)?))
+    }))
+}
+
+/// Hops in any order of dimensions, with a detour in each, and an escape.
+#[derive(Debug)]
+pub struct Dal {
+    rows: Rows,
+    ways: Ways,
+    vcs: u8,
+    /// What a port costs.
+    pub cost: Cost,
+}
+
+/// The virtual channel of the escape.
+const ESCAPE: u8 = 0;
+
+/// Most dimensions, so that a phase can be a set of them.
+const MOST_DIMENSIONS: u8 = 6;
+
+impl Dal {
+    fn new(fabric: &Fabric, cost: Cost, parameters: &PhasedParameters) -> Result<Self, NoRelation> {
+        let &PhasedParameters { vcs, clamps, .. } = parameters;
+        let rows = Rows::of(fabric)?;
+        if vcs < 2 && !clamps {
+            return Err(NoRelation::VirtualChannels { needed: 2, vcs });
+        }
+        if rows.dimensions() > MOST_DIMENSIONS {
+            return Err(NoRelation::TooFar { hops: 2 * u32::from(rows.dimensions()) });
+        }
+        Ok(Self { rows, ways: Ways::shortest(fabric)?, vcs, cost })
+    }
+
+    /// The phase of packets that have escaped, behind those for each set of dimensions in which a
+    /// packet has been derouted.
+    fn escaped(&self) -> u8 {
+        1 << self.rows.dimensions()
+    }
+}
+
+impl PhasedRule for Dal {
+    fn phases(&self) -> Phases {
+        Phases::straight(usize::from(self.escaped()) + 1)
+    }
+
+    fn hops(&self, fabric: &Fabric, At { router, target, phase }: At, hops: &mut Vec<Hop>) {
+        let left: Vec<usize> = self.rows.unaligned(router, target).collect();
+        // With one virtual channel there is no escape.
+        let has_escape = self.vcs > 1;
+        for along in self.rows.onward(fabric, router, target) {
+            let own = 1 << along.dimension;
+            let escapes = along.aligns && left.first() == Some(&along.dimension);
+            if has_escape && escapes {
+                let phase = self.escaped();
+                hops.push(Hop { escape: true, phase, ..Hop::new(along.port, ESCAPE) });
+            }
+            if phase == self.escaped() || !along.aligns && phase & own != 0 {
+                continue;
+            }
+            let behind: u8 = narrow(left.len() - usize::from(along.aligns));
+            let label = self.cost.label(!along.aligns, behind);
+            let phase = if along.aligns { phase } else { phase | own };
+            let vcs = u8::from(has_escape)..self.vcs;
+            hops.extend(vcs.map(|vc| Hop { phase, label, ..Hop::new(along.port, vc) }));
+        }
+    }
+
+    fn longest(&self) -> u32 {
+        2 * u32::from(self.rows.dimensions())
+    }
+
+    fn at_head(&self) -> Option<AtHead> {
+        Some(AtHead { cost: self.cost, drawn: 0 })
+    }
+
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
+        self.ways.channel(fabric, router, destination)
+    }
+
+    fn steps(&self) -> String {
+        match self.vcs {
+            0 | 1 => "1, and no escape".into(),
+            vcs => format!("{vcs}, of which 1 is the escape"),
+        }
+    }
+}

@@ -259,7 +259,10 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.tree.arity = 2",
         "topology.kautz.redundancy = 2",
         "topology.dragonfly.groups = 5",
+        "topology.dragonfly.cabling = \"absolute\"\ntopology.dragonfly.groups = 3\n\
+         topology.dragonfly.cables_between = 1",
         "topology.dragonfly_plus.groups = 3",
+        "topology.dragonfly_plus.cabling = \"palm-tree\"",
         "topology.cascade.columns = 2",
         "topology.director_tree.edge_switches = 4",
         "topology.hyperx.dimensions = [3, 3]",

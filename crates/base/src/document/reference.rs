@@ -254,7 +254,7 @@ pub fn write_items(
     for item in first.into_iter().chain(rest) {
         match item {
             Item::Section { path, doc } => {
-                repeated.write_before(page, path)?;
+                repeated.write_before(page, path, section)?;
                 section = path;
                 documented = doc;
             }
@@ -283,7 +283,7 @@ pub fn write_items(
             }
         }
     }
-    repeated.write_before(page, "")
+    repeated.write_before(page, "", section)
 }
 
 /// The choice that a key belongs to, such as `topology.tree`, and the rest of its path.
@@ -319,23 +319,23 @@ impl Repeated {
         }
     }
 
-    /// Writes the notes of a table before a header of another table.
-    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str) -> fmt::Result {
+    /// Writes the note of a table before a header of another table; `due` is the table whose header
+    /// is still to be written.
+    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str, due: &str) -> fmt::Result {
         if !header.is_empty()
             && parts(&format!("{header}.")).is_some_and(|(it, _)| it == self.table)
         {
             return Ok(());
         }
-        for (home, names) in self.keys.drain(..) {
-            writeln!(page)?;
-            let names = names.join(", ");
-            comment(
-                page,
-                0,
-                &format!("[{}] has these keys too, as [{home}] has them: {names}.", self.table),
-            )?;
+        let notes = self.keys.drain(..);
+        let notes = notes.map(|(home, names)| format!("as in [{home}]: {}", names.join(", ")));
+        let notes: Vec<String> = notes.collect();
+        if notes.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let of = if due == self.table { format!(" of [{due}]") } else { String::new() };
+        writeln!(page)?;
+        comment(page, 0, &format!("Keys{of} {}.", notes.join("; ")))
     }
 }
 

@@ -8,6 +8,7 @@ mod cascade;
 mod director_tree;
 mod dragonfly;
 mod dragonfly_plus;
+mod global_cables;
 mod hyperx;
 mod irregular;
 mod kautz;
@@ -21,6 +22,7 @@ pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
+pub use global_cables::{GlobalCables, GlobalOrder};
 pub use hyperx::HyperX;
 pub use irregular::Irregular;
 pub use kautz::Kautz;
@@ -134,28 +136,6 @@ fn join_all(cabling: &mut Cabling, routers: &[u32], cables: u32) {
     }
 }
 
-/// Adds `between` cables between each two of `groups`. Those of a group lead to the groups after it
-/// in turn, from its routers in order, `global` from each; `first` gives the first of these routers.
-fn join_groups(
-    cabling: &mut Cabling,
-    groups: u32,
-    (between, global): (u32, u32),
-    first: impl Fn(u32) -> u32,
-) {
-    // The router of a group at which its cable to the group `ahead` of it begins.
-    let end = |group: u32, ahead: u32, cable: u32| {
-        first(group) + ((ahead - 1) * between + cable) / global
-    };
-    for group in 0..groups {
-        for other in group + 1..groups {
-            let ahead = other - group;
-            for cable in 0..between {
-                cabling.cable(end(group, ahead, cable), end(other, groups - ahead, cable));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +157,13 @@ mod tests {
         assert_eq!(counts(tree.cabling()), (300, 1_100, 2_000));
         let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
         assert_eq!(counts(kautz.cabling()), (150, 1_050, 1_500));
-        let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+        let dragonfly = Dragonfly {
+            routers: 12,
+            terminals: 6,
+            global: 6,
+            groups: 15,
+            cables: GlobalCables::default(),
+        };
         assert_eq!(counts(dragonfly.cabling()), (180, 1_080, 1_515));
         assert_eq!(counts(Cascade::default().cabling()), (192, 1_536, 3_072));
         assert_eq!(counts(DirectorTree::default().cabling()), (243, 1_407, 3_384));

@@ -3,11 +3,19 @@
 
 use super::*;
 use crate::{RelationFlaw, prove_relation};
-use flitlab_fabric::builders::{Dragonfly, HyperX};
+use flitlab_fabric::builders::{Dragonfly, GlobalCables, GlobalOrder, HyperX};
 
-fn dragonfly() -> Fabric {
-    let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };
+fn dragonfly(groups: u32, order: GlobalOrder, between: Option<u32>) -> Fabric {
+    let cables = GlobalCables { order, between };
+    let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups, cables };
     dragonfly.cabling().unwrap().fabric().unwrap()
+}
+
+/// Dragonflies with each cabling, with one cable and several between each two groups.
+fn dragonflies() -> Vec<Fabric> {
+    let orders = [GlobalOrder::Relative, GlobalOrder::PalmTree, GlobalOrder::Absolute];
+    let of = |order| [(9, None), (5, None), (3, Some(3))].map(|it| dragonfly(it.0, order, it.1));
+    orders.into_iter().flat_map(of).collect()
 }
 
 fn hyperx() -> Fabric {
@@ -35,7 +43,8 @@ const NEEDS: [(&str, &str, u8, Option<u8>); 7] = [
 fn each_rule_needs_as_many_virtual_channels_as_it_says_and_no_fewer() {
     for (name, keys, on_dragonfly, on_hyperx) in NEEDS {
         let spec = PhasedSpec::new(name, keys);
-        for (fabric, needed) in [(dragonfly(), Some(on_dragonfly)), (hyperx(), on_hyperx)] {
+        let all = dragonflies().into_iter().map(|fabric| (fabric, Some(on_dragonfly)));
+        for (fabric, needed) in all.chain([(hyperx(), on_hyperx)]) {
             let Some(needed) = needed else {
                 let refused = spec.relation(&fabric, &parameters(8, false)).unwrap_err();
                 assert_eq!(refused, NoRelation::NoGroups, "{name}");

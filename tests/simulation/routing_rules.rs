@@ -54,6 +54,14 @@ fn several_cables_carry_as_many_eighths_to_the_next_group() {
     }
 }
 
+/// Cables between groups with half the rate carry half as much; those within groups are as before.
+#[test]
+fn slow_cables_between_groups_carry_as_much_less() {
+    let rates = "topology.dragonfly.rates={ local = \"128 Gb/s\", global = \"64 Gb/s\" }";
+    let (accepted, _) = carried("rules_minimal_slow", &[NEXT_GROUP, rates]);
+    assert!((accepted - 0.0625).abs() < 0.001, "{accepted}");
+}
+
 /// Hops of minimal ways: to none in 1 of 71 pairs, to 3 routers of the group in 1, and over a cable
 /// between groups in 1, 2 or 3.
 #[test]

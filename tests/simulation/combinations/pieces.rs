@@ -270,6 +270,15 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.netlist.path = \"../../fabrics/updn24.net\"",
     ];
     all.extend(each("fabric", &switched));
+    let cables = [
+        "topology.{dragonfly|dragonfly_plus}.rates.local = \"32 Gb/s\"\n\
+         topology.{dragonfly|dragonfly_plus}.rates.global = \"8 Gb/s\"",
+        "topology.{dragonfly|dragonfly_plus}.latencies.local = \"60 ns\"\n\
+         topology.{dragonfly|dragonfly_plus}.latencies.global = \"700 ns\"",
+        "topology.{tree|hyperx|switched_torus}.rates = [\"16 Gb/s\", \"32 Gb/s\"]",
+        "topology.{tree|hyperx|switched_torus}.latencies = [\"150 ns\", \"40 ns\"]",
+    ];
+    all.extend(each("cables", &cables));
     let sets = [
         "topology.torus.node_set = { box = { corner = [0, 0], size = [3, 2] } }",
         "topology.torus.node_set = { list = { members = [0, 1, 2, 3, 4, 5, 6] } }",

@@ -31,10 +31,12 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     ));
     let most = || Some(Groups::most(groups?, routers?, global?));
     let cables = GlobalCables::read(sizes, most());
+    let kinds = sizes.cables_of_groups();
     let (groups, routers, global) = (groups?, routers?, global?);
     let dragonfly = Dragonfly { routers, terminals, global, groups, cables };
     let name = format!("dragonfly of {groups} groups of {routers} switches");
-    Some(Built { name, cabling: dragonfly.cabling() })
+    let is_global = |one, other| usize::from(one / routers != other / routers);
+    Some(Built { name, cabling: dragonfly.cabling() }.with_cables(&kinds, is_global))
 }
 
 /// Groups of routers that are all joined with each other. Each two groups have equally many global

@@ -33,10 +33,13 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     ));
     let most = || Some(Groups::most(groups?, spines?, global?));
     let cables = GlobalCables::read(sizes, most());
+    let kinds = sizes.cables_of_groups();
     let (groups, leaves, spines, global) = (groups?, leaves?, spines?, global?);
     let dragonfly = DragonflyPlus { groups, leaves, spines, global, terminals, cables };
     let name = format!("Dragonfly+ of {groups} groups of {leaves} leaves and {spines} spines");
-    Some(Built { name, cabling: dragonfly.cabling() })
+    let size = leaves + spines;
+    let is_global = |one, other| usize::from(one / size != other / size);
+    Some(Built { name, cabling: dragonfly.cabling() }.with_cables(&kinds, is_global))
 }
 
 /// Groups of leaves and spines. Each two groups have equally many cables. The routers of a group are

@@ -34,7 +34,7 @@ pub use tree::Tree;
 use flitlab_base::registry::{Component, Row};
 
 use super::size::{Size, pairs, product};
-use super::{Cabling, TopologyError, sizes_text};
+use super::{CableKinds, Cabling, TopologyError, sizes_text};
 pub use sizes::Sizes;
 use sizes::TERMINALS;
 
@@ -94,6 +94,28 @@ pub static BUILDERS: [Row<BuilderKind>; 11] = [
     hyperx::HYPERX,
     slim_fly::SLIM_FLY,
 ];
+
+impl Built {
+    /// The fabric with rates and latencies of these kinds of cables; `kind` gives that of a cable
+    /// between two routers.
+    fn with_cables(mut self, kinds: &CableKinds, kind: impl Fn(u32, u32) -> usize) -> Self {
+        if let Ok(cabling) = &mut self.cabling {
+            cabling.classify(kinds, kind);
+        }
+        self
+    }
+}
+
+/// The dimension along which two neighbours are apart, where coordinates run with the first
+/// dimension of these sizes fastest.
+fn dimension_of(sizes: &[u32], one: u32, other: u32) -> usize {
+    let mut reach = 1;
+    let apart = |&size: &u32| {
+        reach *= size;
+        one.abs_diff(other) < reach
+    };
+    sizes.iter().position(apart).expect("neighbours differ in one coordinate")
+}
 
 /// The text ` with 2 cables between neighbours`; empty for one cable.
 fn cables_text(cables: u32, what: &str) -> String {

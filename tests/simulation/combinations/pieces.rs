@@ -13,6 +13,7 @@ pub const TABLES: [&[&str]; 3] = [
         "irregular",
         "switched_torus",
         "tree",
+        "xgft",
         "kautz",
         "dragonfly",
         "dragonfly_plus",
@@ -64,6 +65,7 @@ pub const BASES: &[(&str, &[&str])] = &[
         &["topology.switched_torus.dimensions = [4, 2]", "topology.switched_torus.terminals = 2"],
     ),
     ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
+    ("xgft", &["topology.xgft.down = [2, 2, 3]", "topology.xgft.up = [1, 2, 2]"]),
     (
         "kautz",
         &["topology.kautz.degree = 2", "topology.kautz.length = 2", "topology.kautz.terminals = 2"],
@@ -257,6 +259,7 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.switched_torus.dimensions = [3, 3]",
         "topology.switched_torus.dimensions = [4, 2]\ntopology.switched_torus.redundancy = 2",
         "topology.tree.arity = 2",
+        "topology.xgft.down = [3, 4]\ntopology.xgft.up = [1, 2]",
         "topology.kautz.redundancy = 2",
         "topology.dragonfly.groups = 5",
         "topology.dragonfly.cabling = \"absolute\"\ntopology.dragonfly.groups = 3\n\
@@ -375,7 +378,7 @@ fn routings(all: &mut Vec<Piece>) {
     let minimal = "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true";
     all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
-    all.push(Piece::new("routing", of_trees).among(&["tree"]));
+    all.push(Piece::new("routing", of_trees).among(&["tree", "xgft"]));
     let dumps = [
         "topology.netlist.path = \"../../fabrics/ring5.net\"\n\
          routing.opensm.tables = \"../../fabrics/ring5-safe.lfts\"",

@@ -17,6 +17,7 @@ mod sizes;
 mod slim_fly;
 mod switched_torus;
 mod tree;
+mod xgft;
 
 pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
@@ -30,6 +31,7 @@ pub use random_regular::RandomRegular;
 pub use slim_fly::SlimFly;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
+pub use xgft::Xgft;
 
 use flitlab_base::registry::{Component, Row};
 
@@ -81,11 +83,12 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [Row<BuilderKind>; 11] = [
+pub static BUILDERS: [Row<BuilderKind>; 12] = [
     random_regular::RANDOM_REGULAR,
     irregular::IRREGULAR,
     switched_torus::SWITCHED_TORUS,
     tree::TREE,
+    xgft::XGFT,
     kautz::KAUTZ,
     dragonfly::DRAGONFLY,
     dragonfly_plus::DRAGONFLY_PLUS,

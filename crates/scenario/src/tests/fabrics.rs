@@ -17,6 +17,8 @@ pub(super) fn smallest(name: &str) -> String {
         "dragonfly_plus" => "groups = 3\nleaves = 2\nspines = 2\nglobal_cables = 1",
         "hyperx" => "dimensions = [2, 2]",
         "slim_fly" => "prime = 5",
+        "polarfly" => "prime = 3",
+        "switch" => "terminals = 4",
         "netlist" => "path = \"../fabrics/torus4x4.net\"",
         _ => "",
     };
@@ -53,6 +55,8 @@ fn every_kind_of_fabric_is_built_and_routed() {
         ("director_tree", (243, 1_407, 3_384)),
         ("hyperx", (4, 8, 4)),
         ("slim_fly", (50, 50, 175)),
+        ("polarfly", (13, 13, 24)),
+        ("switch", (1, 4, 0)),
         ("netlist", (16, 16, 32)),
     ] {
         let network = network(&smallest(name));

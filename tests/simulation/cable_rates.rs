@@ -7,7 +7,9 @@ use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::routing::{DirectionOrder, ForwardingQuality, HalfRing, LoadBound, Paths, Routes};
 use flitlab::scenario::{Document, Scenario as Checked};
 use flitlab::sweep::Simulation;
-use flitlab::topology::{CableClass, CableRate, CableSpeed, Cabling, Fabric, Faults, Torus};
+use flitlab::topology::{
+    CableClass, CableRate, CableSpeed, Cabling, Fabric, Faults, Torus, breadth_first,
+};
 use flitlab::traffic::Script;
 use flitlab::units::{Picoseconds, Rate};
 
@@ -267,6 +269,86 @@ fn a_long_dimension_delays_packets_by_its_latency() {
     assert_eq!(time(&usual, 1), time(&long, 1));
     assert_eq!(time(&usual, 3) + 33, time(&long, 3));
     assert_eq!(time(&usual, 4) + 33, time(&long, 4));
+}
+
+/// Each kind of cables of the fabrics that give their kinds rates and latencies, told by groups, by
+/// coordinates, or by how far a cable is from switches with terminals.
+#[test]
+fn each_kind_of_a_fabrics_cables_has_its_rate_and_latency() {
+    type Kind = fn(&Fabric, u32, u32) -> usize;
+    let by_group: Kind = |fabric, one, other| {
+        usize::from(fabric.groups()[one as usize] != fabric.groups()[other as usize])
+    };
+    let by_column: Kind = |_, one, other| usize::from(one % 4 == other % 4);
+    let by_level: Kind = |fabric, one, other| {
+        let levels = [one, other].map(|router| {
+            let to_ends = fabric.ends().into_iter().map(|end| hops(fabric, router, end));
+            to_ends.min().unwrap()
+        });
+        levels[0].min(levels[1]) as usize
+    };
+    let groups = "rates = { local = \"200 Gb/s\", global = \"100 Gb/s\" }\n\
+                  latencies = { local = \"20 ns\", global = \"90 ns\" }";
+    let two = "rates = [\"200 Gb/s\", \"100 Gb/s\"]\nlatencies = [\"20 ns\", \"90 ns\"]";
+    for (table, sizes, keys, kind) in [
+        ("dragonfly", "groups = 5\ngroup_size = 4\nglobal_cables = 2", groups, by_group),
+        (
+            "dragonfly_plus",
+            "groups = 3\nleaves = 2\nspines = 2\nglobal_cables = 1",
+            groups,
+            by_group,
+        ),
+        ("hyperx", "dimensions = [4, 3]\nredundancy = 2", two, by_column),
+        ("switched_torus", "dimensions = [4, 3]", two, by_column),
+        ("tree", "arity = 3\nlevels = 3", two, by_level),
+        ("xgft", "down = [3, 4, 2]\nup = [1, 2, 3]", two, by_level),
+    ] {
+        let text = format!(
+            "[topology.{table}]\n{sizes}\n{keys}\n[traffic]\npattern = \"uniform\"\nload = 0.1\n"
+        );
+        let scenario = Checked::read(&Document::parse("a.toml", &text)).unwrap();
+        let (fabric, parameters) = (&scenario.network.fabric, &scenario.parameters);
+        assert_eq!(parameters.link_rate, Rate(200_000_000_000), "{table}");
+        let mut counts = [0, 0];
+        for cable in fabric.cables() {
+            let class = fabric.cable(cable);
+            let at = kind(fabric, fabric.source(cable), fabric.target(cable).unwrap());
+            counts[at] += 1;
+            let expected = [(200, 20), (100, 90)][at];
+            let found = (parameters.rate_of(class), parameters.latency_of(class));
+            let expected = (Rate(expected.0 * 1_000_000_000), Picoseconds(expected.1 * 1_000));
+            assert_eq!(found, expected, "{table} {}", fabric.channel_name(cable));
+        }
+        assert!(counts.iter().all(|&count| count > 0), "{table}: {counts:?}");
+        let adapters = fabric.terminal_cable(0).rate.slowness();
+        assert!((adapters - 1.0).abs() < 1e-12, "{table}");
+    }
+}
+
+fn hops(fabric: &Fabric, from: u32, to: u32) -> u32 {
+    let (mut hops, mut order) = (vec![0; fabric.routers() as usize], Vec::new());
+    breadth_first(to, &mut hops, &mut order, |at| fabric.neighbors(at));
+    hops[from as usize]
+}
+
+/// On minimal ways of a Dragonfly of 72 terminals 64 of 71 pairs take a cable between groups, and
+/// (6 + 64 * 1.5) / 71 cables within them: the latencies of both count so often, to the picosecond.
+#[test]
+fn cables_within_groups_and_between_them_delay_packets_by_their_latencies() {
+    let mean = |keys: &str| {
+        let text = format!(
+            "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\n{keys}\n\
+             [routing.relation]\nrule = \"dragonfly-minimal\"\n\
+             [traffic]\npattern = \"uniform\"\nload = 0.1\n"
+        );
+        let scenario = Checked::read(&Document::parse("a.toml", &text)).unwrap();
+        let usual = scenario.parameters.link_latency.0 as f64;
+        (Simulation::new(&scenario).unwrap().forecast().zero_load_mean, usual)
+    };
+    let (plain, usual) = mean("");
+    let (with_own, _) = mean("latencies = { local = \"40 ns\", global = \"500 ns\" }");
+    let later = 102.0 / 71.0 * (40e3 - usual) + 64.0 / 71.0 * (500e3 - usual);
+    assert!((with_own - plain - later).abs() < 2.0, "{plain} {with_own} {later}");
 }
 
 /// Two switches of five terminals, joined by a cable and one that is a quarter as fast: of the five

@@ -3,7 +3,9 @@
 
 use flitlab::routing::agnostic::{ALGORITHMS, Algorithm, Parameters};
 use flitlab::routing::{ForwardingQuality, LoadBound, Paths};
-use flitlab::topology::builders::{Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree};
+use flitlab::topology::builders::{
+    Dragonfly, GlobalCables, Kautz, RandomRegular, SwitchedTorus, Tree,
+};
 use flitlab::topology::{Cabling, Channel, Fabric};
 
 /// Routers in a ring, joined by more cables, with so many terminals each.
@@ -140,7 +142,14 @@ fn no_algorithm_is_below_the_bounds() {
         SwitchedTorus { sizes: vec![4, 3], terminals: 2, redundancy: 2 }.cabling(),
         Tree { arity: 3, levels: 2, terminals: 4 }.cabling(),
         Kautz { degree: 2, length: 3, terminals: 2, redundancy: 1 }.cabling(),
-        Dragonfly { routers: 4, terminals: 2, global: 2, groups: 5 }.cabling(),
+        Dragonfly {
+            routers: 4,
+            terminals: 2,
+            global: 2,
+            groups: 5,
+            cables: GlobalCables::default(),
+        }
+        .cabling(),
         RandomRegular { routers: 14, degree: 4, terminals: 3, seed: 1 }.cabling(),
         RandomRegular { routers: 20, degree: 3, terminals: 1, seed: 2 }.cabling(),
     ];

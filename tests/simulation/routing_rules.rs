@@ -39,6 +39,33 @@ fn minimal_routing_carries_an_eighth_to_the_next_group() {
     assert!((accepted - 0.125).abs() < 0.002, "{accepted}");
 }
 
+/// With m cables between each two groups, whichever routers have them, a terminal gets m / (a p) of
+/// one to the next group.
+#[test]
+fn several_cables_carry_as_many_eighths_to_the_next_group() {
+    let between = "topology.dragonfly.cables_between=3";
+    for cabling in ["relative", "palm-tree", "absolute"] {
+        let name = format!("rules_minimal_{cabling}");
+        let cabling = format!("topology.dragonfly.cabling={cabling}");
+        for (groups, cables, set) in [(9, 1, None), (5, 2, None), (3, 3, Some(between))] {
+            let groups = format!("topology.dragonfly.groups={groups}");
+            let mut settings = vec![NEXT_GROUP, &cabling, &groups];
+            settings.extend(set);
+            let (accepted, _) = carried(&format!("{name}_{cables}"), &settings);
+            let bound = f64::from(cables) / 8.0;
+            assert!((0.97 * bound..1.01 * bound).contains(&accepted), "{settings:?}: {accepted}");
+        }
+    }
+}
+
+/// Cables between groups with half the rate carry half as much; those within groups are as before.
+#[test]
+fn slow_cables_between_groups_carry_as_much_less() {
+    let rates = "topology.dragonfly.rates={ local = \"128 Gb/s\", global = \"64 Gb/s\" }";
+    let (accepted, _) = carried("rules_minimal_slow", &[NEXT_GROUP, rates]);
+    assert!((accepted - 0.0625).abs() < 0.001, "{accepted}");
+}
+
 /// Hops of minimal ways: to none in 1 of 71 pairs, to 3 routers of the group in 1, and over a cable
 /// between groups in 1, 2 or 3.
 #[test]

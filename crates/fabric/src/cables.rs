@@ -166,6 +166,13 @@ impl fmt::Display for LaneRate {
     }
 }
 
+/// The class of cables on which a terminal is where its cable is of no kind: adapters have rates of
+/// their own, which no cable lowers.
+pub(super) fn usual(classes: &[CableClass]) -> CableClass {
+    let fastest = classes.iter().find(|class| class.rate.slowness() == 1.0);
+    *fastest.unwrap_or(&classes[0])
+}
+
 /// The class of each channel and each terminal.
 #[derive(Clone, Debug)]
 pub(super) struct Cables {

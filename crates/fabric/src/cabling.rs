@@ -1,6 +1,7 @@
 //! Fabrics of any shape, put together router by router and cable by cable.
 
-use super::cables::Cables;
+use super::cable_kinds::CableKinds;
+use super::cables::{CableClass, Cables, usual};
 use super::fabric::{Arrangement, Capacity, Fabric, Labels, NONE};
 use super::{TopologyError, Torus, connectivity};
 use flitlab_base::narrow::narrow;
@@ -20,6 +21,9 @@ pub struct Cabling {
     free: Vec<u16>,
     terminals: Vec<(String, Port)>,
     cables: Vec<(Port, Port)>,
+    /// The kind of each cable, and the classes of the kinds; empty if all are alike.
+    kinds: Vec<u8>,
+    classes: Vec<CableClass>,
     grid: Option<Torus>,
     joined: Vec<u32>,
     groups: Vec<u32>,
@@ -79,11 +83,10 @@ impl Cabling {
 
     /// Removes cables, given by their positions in [`Self::cables`]. Ports keep their numbers.
     pub fn remove(&mut self, cables: &[usize]) {
-        let mut place = 0;
-        self.cables.retain(|_| {
-            place += 1;
-            !cables.contains(&(place - 1))
-        });
+        let stays = || (0..).map(|place| !cables.contains(&place));
+        let (mut of_cables, mut of_kinds) = (stays(), stays());
+        self.cables.retain(|_| of_cables.next() == Some(true));
+        self.kinds.retain(|_| of_kinds.next() == Some(true));
     }
 
     /// Declares the routers to be arranged as a torus, numbered as its nodes.
@@ -101,6 +104,18 @@ impl Cabling {
     /// 0.
     pub fn group(&mut self, group_of: impl Fn(u32) -> u32) {
         self.groups = (0..self.routers()).map(group_of).collect();
+    }
+
+    /// Declares rates and latencies of the cables so far, by kind. Kinds are numbered from 0, and
+    /// `kind` gives that of a cable between two routers.
+    ///
+    /// # Panics
+    /// [`Self::fabric`] does if a cable is of a kind that has no rate where others have.
+    pub fn classify(&mut self, kinds: &CableKinds, kind: impl Fn(u32, u32) -> usize) {
+        let kind_of = |&((one, _), (other, _)): &(Port, Port)| narrow(kind(one, other));
+        let of_cables: Vec<u8> = self.cables.iter().map(kind_of).collect();
+        self.classes = kinds.classes(|kind| of_cables.contains(&narrow(kind)));
+        self.kinds = if self.classes.is_empty() { Vec::new() } else { of_cables };
     }
 
     /// Declares the [capacity](Fabric::capacity): at load 1 a terminal injects `flits` flits in the
@@ -184,7 +199,13 @@ impl Cabling {
             }),
         };
         connectivity::check(&fabric)?;
-        Ok(fabric)
+        if self.classes.is_empty() {
+            return Ok(fabric);
+        }
+        let kind = |channel: u32| self.kinds[ends[channel as usize].1];
+        let of_channel = |channel| self.classes[usize::from(kind(channel))];
+        let terminals = usual(&self.classes);
+        Ok(fabric.with_cables(of_channel, |_| terminals))
     }
 }
 
@@ -248,6 +269,23 @@ mod tests {
         assert_eq!((fabric.port(1), fabric.target(1)), (7, Some(other)));
         assert_eq!((fabric.terminal_port(0), fabric.terminal_port(1)), (5, 3));
         assert_eq!(fabric.outputs(third), 3..4);
+    }
+
+    #[test]
+    fn cables_keep_their_classes_when_others_are_removed() {
+        let mut cabling = pair();
+        let third = cabling.router("C");
+        cabling.cable(1, third);
+        let rates = [2, 1].map(flitlab_base::units::Rate).to_vec();
+        let kinds = CableKinds { rates, latencies: Vec::new() };
+        cabling.classify(&kinds, |one, other| (one.max(other) - 1) as usize);
+        cabling.remove(&[0]);
+        let fabric = cabling.fabric().unwrap();
+        let slowness = |from: u32, to: u32| {
+            let channel = fabric.outputs(from).find(|&it| fabric.target(it) == Some(to)).unwrap();
+            fabric.cable(channel).rate.slowness()
+        };
+        assert_eq!([(0, 1), (1, 2), (2, 1)].map(|(one, far)| slowness(one, far)), [1.0, 2.0, 2.0]);
     }
 
     #[test]

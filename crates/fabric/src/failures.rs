@@ -160,10 +160,16 @@ fn joined(fabric: &Fabric, mut routers: BTreeSet<u32>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builders::{Dragonfly, Tree};
+    use crate::builders::{Dragonfly, GlobalCables, Tree};
 
     fn dragonfly() -> Fabric {
-        let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };
+        let dragonfly = Dragonfly {
+            routers: 4,
+            terminals: 2,
+            global: 2,
+            groups: 9,
+            cables: GlobalCables::default(),
+        };
         dragonfly.cabling().unwrap().fabric().unwrap()
     }
 

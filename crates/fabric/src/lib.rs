@@ -64,6 +64,7 @@
 )]
 
 pub mod builders;
+mod cable_kinds;
 mod cables;
 mod cabling;
 mod connectivity;
@@ -76,6 +77,7 @@ mod size;
 mod spanning_tree;
 mod torus;
 
+pub use cable_kinds::CableKinds;
 pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
 pub use connectivity::{breadth_first, fewest_hops};

@@ -4,7 +4,8 @@
 //! Directions are numbered in Angara's order, all positive ones first: +x +y +z +k -x -y -z -k; the
 //! output port of a router is the direction's number.
 
-use super::cables::{CableClass, CableRate, CableSpeed, Cables};
+use super::cable_kinds::CableKinds;
+use super::cables::{CableClass, Cables, usual};
 use super::fabric::{Arrangement, Capacity, Fabric, NONE};
 use super::{Faults, TopologyError, connectivity};
 use flitlab_base::memory::claim;
@@ -80,25 +81,11 @@ impl Torus {
     /// If a list is not empty and has another length than the dimensions.
     #[must_use]
     pub fn with_cables(self, rates: &[Rate], latencies: &[Picoseconds]) -> Self {
-        let dimensions = self.dimensions();
-        let fits = |count: usize| count == 0 || count == dimensions;
+        let fits = |count: usize| count == 0 || count == self.dimensions();
         assert!(fits(rates.len()) && fits(latencies.len()), "one a dimension");
-        let wired = |&dimension: &usize| self.sizes[dimension] > 1;
-        let wired_rates = (0..dimensions).filter(wired).filter_map(|it| rates.get(it));
-        let fastest = wired_rates.max().copied();
-        let cables = (0..dimensions).map(|dimension| CableClass {
-            rate: match (rates.get(dimension), fastest) {
-                (Some(&own), Some(fastest)) if wired(&dimension) => CableRate::Share {
-                    cable: CableSpeed::Data(own),
-                    fastest: CableSpeed::Data(fastest),
-                },
-                _ => CableRate::Link,
-            },
-            latency: latencies.get(dimension).copied(),
-        });
-        let cables: Vec<CableClass> = cables.collect();
-        let are_usual = cables.iter().all(|class| *class == CableClass::default());
-        Self { cables: if are_usual { Vec::new() } else { cables }, ..self }
+        let kinds = CableKinds { rates: rates.to_vec(), latencies: latencies.to_vec() };
+        let cables = kinds.classes(|dimension| self.sizes[dimension] > 1);
+        Self { cables, ..self }
     }
 
     /// The class of a dimension's cables.
@@ -293,10 +280,8 @@ impl Torus {
         if self.cables.is_empty() {
             return Ok(fabric);
         }
-        // Adapters have rates of their own, which no cable lowers.
         let classes = self.cable_classes();
-        let usual = classes.iter().find(|class| class.rate.slowness() == 1.0).copied();
-        let usual = usual.unwrap_or(classes[0]);
+        let usual = usual(&classes);
         let wired: Vec<bool> =
             (0..fabric.channel_slots()).map(|channel| fabric.target(channel).is_some()).collect();
         let of_channel = |channel| match wired[channel as usize] {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use flitlab_fabric::{
     Fabric,
-    builders::{Dragonfly, DragonflyPlus, HyperX},
+    builders::{Dragonfly, DragonflyPlus, GlobalCables, GlobalOrder, HyperX},
 };
 use flitlab_routing::{
     RelationFlaw, RelationRoutes, Routes,
@@ -47,15 +47,21 @@ pub fn routes(
 
 fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Option<Fabric> {
     let mut any = |from: u32, to: u32| random.random_range(from..=to);
+    let orders = [GlobalOrder::Relative, GlobalOrder::PalmTree, GlobalOrder::Absolute];
+    // More cables than the ports allow make no fabric.
+    let cables = GlobalCables {
+        order: orders[any(0, 2) as usize],
+        between: Some(any(0, 3)).filter(|&cables| cables > 0),
+    };
     let cabling = match any(0, 4) {
         0 | 1 => {
             let (groups, routers, global, terminals) = (any(2, 6), any(1, 4), any(1, 3), any(1, 2));
-            Dragonfly { routers, terminals, global, groups }.cabling()
+            Dragonfly { routers, terminals, global, groups, cables }.cabling()
         }
         2 => {
             let (groups, leaves, spines) = (any(2, 4), any(1, 3), any(1, 2));
             let (global, terminals) = (any(1, 3), any(1, 2));
-            DragonflyPlus { groups, leaves, spines, global, terminals }.cabling()
+            DragonflyPlus { groups, leaves, spines, global, terminals, cables }.cabling()
         }
         3 | 7 => {
             let sizes = vec![any(2, 4), any(1, 3).max(2)];

@@ -333,20 +333,17 @@ impl Checks<'_> {
         let output_wait = parameters.output_wait(&cables);
         let has_latency = |class: &CableClass| class.latency.is_some();
         let is_slow = |class: &CableClass| class.rate.slowness() > 1.0;
-        let torus = matches!(draft.topology, Some(TopologySpec::Torus(..)));
-        let link_rate =
-            if torus && cables.iter().any(is_slow) { "topology.torus.rates" } else { "link.rate" };
-        let link_latency = if cables.iter().any(has_latency) {
-            "topology.torus.latencies"
-        } else {
-            "link.latency"
+        let own = |name, is_own: &dyn Fn(&CableClass) -> bool| {
+            draft.cable_key(name).filter(|_| cables.iter().any(is_own))
         };
+        let link_rate = own("rates", &is_slow).unwrap_or_else(|| "link.rate".into());
+        let link_latency = own("latencies", &has_latency).unwrap_or_else(|| "link.latency".into());
         let flits = |flit: Picoseconds| flit * parameters.maximum_packet().into();
         let parts = [
-            (link_rate, flits(slowest(&|it| parameters.flit_time_of(it)))),
+            (&*link_rate, flits(slowest(&|it| parameters.flit_time_of(it)))),
             ("adapter.injection_rate", flits(slowest(&|it| parameters.injection_flit_time_of(it)))),
             ("adapter.ejection_rate", flits(slowest(&|it| parameters.ejection_flit_time_of(it)))),
-            (link_latency, slowest(&|it| parameters.latency_of(it))),
+            (&*link_latency, slowest(&|it| parameters.latency_of(it))),
             ("adapter.injection_latency", parameters.injection_latency),
             ("adapter.ejection_latency", parameters.ejection_latency),
             ("router.routing_latency", parameters.routing_latency),
@@ -395,9 +392,10 @@ impl Checks<'_> {
         };
         let p = parameters;
         let flit = "router.flit";
-        let (rates, latencies) = ("topology.torus.rates", "topology.torus.latencies");
+        let own = ["latencies", "rates"]
+            .map(|name| draft.cable_key(name).unwrap_or_else(|| "link.rate".into()));
         for class in draft.cable_classes().into_iter().filter(|class| class.latency.is_some()) {
-            let keys = [latencies, rates, flit];
+            let keys = [&own[0], &own[1], flit];
             one(keys, p.rate_of(class), p.flit_time_of(class), p.latency_of(class));
         }
         one(["link.latency", "link.rate", flit], p.link_rate, p.link_flit_time(), p.link_latency);
@@ -427,8 +425,9 @@ impl Checks<'_> {
                 rate_text(rate),
                 rate_text(fastest)
             );
-            let keys = ["link.rate", "topology.torus.rates"];
-            self.refuse(&keys, message, "leave out `link.rate`, or `rates` of [topology.torus]");
+            let rates = draft.cable_key("rates").unwrap_or_default();
+            let help = "leave out `link.rate`, or `rates` of the topology";
+            self.refuse(&["link.rate", &rates], message, help);
         }
     }
 

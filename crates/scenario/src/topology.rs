@@ -107,6 +107,20 @@ impl TopologySpec {
         })
     }
 
+    /// The path of its key `rates` or `latencies`; `None` if cables have none from such a key.
+    pub(super) fn cable_key(&self, name: &str) -> Option<String> {
+        match self {
+            Self::Torus(..) => Some(format!("topology.torus.{name}")),
+            Self::Switched(spec) => match &spec.plan {
+                Plan::Built { keys, .. } => {
+                    let mut paths = keys.iter().map(|key| &key.0);
+                    paths.find(|path| path.rsplit('.').next() == Some(name)).cloned()
+                }
+                Plan::Netlist(_) => None,
+            },
+        }
+    }
+
     /// Returns the names of its nodes.
     pub(super) fn places(&self) -> Places<'_> {
         match self {

@@ -64,10 +64,10 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         .map(|row| format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6));
     let held_up = held_up.collect::<Vec<_>>().join(", ");
     fact("critical path held up by", Some(held_up).filter(|text| !text.is_empty()));
-    let of_dimensions =
-        [("topology.torus.rates", " by dimension"), ("topology.torus.latencies", " by dimension")];
-    let links = [&[("link.rate", ""), ("link.latency", "")][..], &of_dimensions].concat();
-    fact("links", joined(&links));
+    let of_kinds = keys.iter().filter_map(|(key, it)| of_cables(key, setting(it)));
+    let links = joined(&[("link.rate", ""), ("link.latency", "")]).into_iter().chain(of_kinds);
+    let links = links.collect::<Vec<_>>().join(", ");
+    fact("links", Some(links).filter(|text| !text.is_empty()));
     fact("seed", value("seed"));
     if let Some(expected) = expected {
         let first = if is_swept(keys) { " (at the first point)" } else { "" };
@@ -100,6 +100,18 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         );
     }
     facts
+}
+
+/// The rates or latencies of some kinds of cables, if the key is one that gives them.
+fn of_cables(key: &str, value: String) -> Option<String> {
+    let mut parts = key.strip_prefix("topology.")?.split('.');
+    let (table, name) = (parts.next()?, parts.next()?);
+    let by = match (parts.next(), table) {
+        (Some(kind), _) => kind,
+        (None, "tree" | "xgft") => "by level",
+        (None, _) => "by dimension",
+    };
+    ["rates", "latencies"].contains(&name).then(|| format!("{value} {by}"))
 }
 
 fn network(expected: &Expectation) -> String {

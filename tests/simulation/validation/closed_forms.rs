@@ -1,7 +1,8 @@
 //! Values that a formula gives.
 
 use flitlab::topology::builders::{
-    Cascade, DirectorTree, Dragonfly, HyperX, Kautz, RandomRegular, SlimFly, SwitchedTorus, Tree,
+    Cascade, DirectorTree, Dragonfly, GlobalCables, HyperX, Kautz, RandomRegular, SlimFly,
+    SwitchedTorus, Tree,
 };
 use flitlab::topology::{Cabling, Fabric, TopologyError};
 
@@ -97,7 +98,14 @@ fn sizes() -> Section {
         (
             "Dragonfly(12, 6, 6, 15)",
             [180, 1_080, 1_515],
-            Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 }.cabling(),
+            Dragonfly {
+                routers: 12,
+                terminals: 6,
+                global: 6,
+                groups: 15,
+                cables: GlobalCables::default(),
+            }
+            .cabling(),
         ),
         ("Cascade", [192, 1_536, 3_072], Cascade::default().cabling()),
         ("Tsubame2.5", [243, 1_407, 3_384], DirectorTree::default().cabling()),

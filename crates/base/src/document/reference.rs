@@ -254,7 +254,7 @@ pub fn write_items(
     for item in first.into_iter().chain(rest) {
         match item {
             Item::Section { path, doc } => {
-                repeated.write_before(page, path)?;
+                repeated.write_before(page, path, section)?;
                 section = path;
                 documented = doc;
             }
@@ -283,7 +283,7 @@ pub fn write_items(
             }
         }
     }
-    repeated.write_before(page, "")
+    repeated.write_before(page, "", section)
 }
 
 /// The choice that a key belongs to, such as `topology.tree`, and the rest of its path.
@@ -319,23 +319,23 @@ impl Repeated {
         }
     }
 
-    /// Writes the notes of a table before a header of another table.
-    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str) -> fmt::Result {
+    /// Writes the note of a table before a header of another table; `due` is the table whose header
+    /// is still to be written.
+    fn write_before(&mut self, page: &mut dyn fmt::Write, header: &str, due: &str) -> fmt::Result {
         if !header.is_empty()
             && parts(&format!("{header}.")).is_some_and(|(it, _)| it == self.table)
         {
             return Ok(());
         }
-        for (home, names) in self.keys.drain(..) {
-            writeln!(page)?;
-            let names = names.join(", ");
-            comment(
-                page,
-                0,
-                &format!("[{}] has these keys too, as [{home}] has them: {names}.", self.table),
-            )?;
+        let notes = self.keys.drain(..);
+        let notes = notes.map(|(home, names)| format!("as in [{home}]: {}", names.join(", ")));
+        let notes: Vec<String> = notes.collect();
+        if notes.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let of = if due == self.table { format!(" of [{due}]") } else { String::new() };
+        writeln!(page)?;
+        comment(page, 0, &format!("Keys{of} {}.", notes.join("; ")))
     }
 }
 
@@ -369,10 +369,10 @@ fn describe_beside(
         comment(page, 0, &format!("One of these. {}", key.presence()))?;
     }
     let mut texts = Vec::new();
-    for variant in &key.variants {
+    for (place, variant) in key.variants.iter().enumerate() {
         let mut text = String::new();
         comment(&mut text, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
-        write_fields(&mut text, 6, &variant.fields)?;
+        write_fields_beside(&mut text, &variant.fields, &key.variants[..place])?;
         texts.push(text);
     }
     let shared = |other: &DescribedNames| {
@@ -411,6 +411,36 @@ fn write_key(
         None if key.required => writeln!(page, "{} = {}", key.name(), key.example),
         None => writeln!(page, "# {} = {}", key.name(), key.example),
     }
+}
+
+/// Writes the fields of a name that can be chosen. Of those that an earlier name has likewise a note
+/// says which name.
+fn write_fields_beside(
+    page: &mut dyn fmt::Write,
+    fields: &[KeyDoc],
+    earlier: &[VariantDoc],
+) -> fmt::Result {
+    let text = |field: &KeyDoc| -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        write_fields(&mut text, 6, std::slice::from_ref(field))?;
+        Ok(text)
+    };
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for field in fields {
+        let own = text(field)?;
+        let has = |other: &&VariantDoc| other.fields.iter().any(|it| text(it) == Ok(own.clone()));
+        match earlier.iter().find(has) {
+            None => page.write_str(&own)?,
+            Some(other) => match notes.iter_mut().find(|(name, _)| *name == other.name) {
+                Some((_, names)) => names.push(field.name()),
+                None => notes.push((other.name, vec![field.name()])),
+            },
+        }
+    }
+    for (name, fields) in notes {
+        comment(page, 6, &format!("{}: as for \"{name}\".", fields.join(", ")))?;
+    }
+    Ok(())
 }
 
 fn write_fields(page: &mut dyn fmt::Write, indent: usize, fields: &[KeyDoc]) -> fmt::Result {

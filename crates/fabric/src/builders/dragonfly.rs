@@ -1,9 +1,10 @@
 //! Dragonflies (\[dragonfly\]).
 
+use super::global_cables::{GlobalCables, Groups};
 use super::sizes::TWO_OR_MORE;
 use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
-    join_all, join_groups, pairs, populate, product, refuse,
+    join_all, pairs, populate, product, refuse,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -28,14 +29,18 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
         "as global_cables",
         "Terminals of each switch, p.",
     ));
+    let most = || Some(Groups::most(groups?, routers?, global?));
+    let cables = GlobalCables::read(sizes, most());
+    let kinds = sizes.cables_of_groups();
     let (groups, routers, global) = (groups?, routers?, global?);
-    let dragonfly = Dragonfly { routers, terminals, global, groups };
+    let dragonfly = Dragonfly { routers, terminals, global, groups, cables };
     let name = format!("dragonfly of {groups} groups of {routers} switches");
-    Some(Built { name, cabling: dragonfly.cabling() })
+    let is_global = |one, other| usize::from(one / routers != other / routers);
+    Some(Built { name, cabling: dragonfly.cabling() }.with_cables(&kinds, is_global))
 }
 
 /// Groups of routers that are all joined with each other. Each two groups have equally many global
-/// cables, as many as the ports allow.
+/// cables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dragonfly {
     /// Routers of a group, called a in \[dragonfly\].
@@ -47,11 +52,12 @@ pub struct Dragonfly {
     pub global: u32,
     /// Number of groups, called g.
     pub groups: u32,
+    /// How groups are joined.
+    pub cables: GlobalCables,
 }
 
 impl Dragonfly {
-    /// The cables of the fabric. A group's global cables lead to the groups after it in turn (a
-    /// "palm tree"). They leave its routers in order, h from each router.
+    /// The cables of the fabric.
     ///
     /// # Errors
     /// If there are fewer than two groups, too few global ports to join each two groups, or too
@@ -61,29 +67,27 @@ impl Dragonfly {
         if groups < 2 || routers_ == 0 {
             return refuse("a dragonfly needs two groups and a router in each at least");
         }
-        let ports = u64::from(routers_) * u64::from(global);
-        let between = ports / u64::from(groups - 1);
-        if between == 0 {
-            return refuse(format!(
-                "a group of {routers_} routers with {global} global ports each can't reach {} other groups",
-                groups - 1
-            ));
-        }
+        let joined = Groups {
+            groups,
+            routers: routers_,
+            noun: "routers",
+            ports: global,
+            cables: self.cables,
+        };
+        let between = joined.between()?;
         let all = product([routers_.into(), groups.into()]);
         let within = product([groups.into(), pairs(routers_.into())]);
         let mut cabling = begin(&Size {
             routers: all,
             terminals: product([all, self.terminals.into()]),
-            cables: within.saturating_add(product([pairs(groups.into()), between])),
+            cables: within.saturating_add(joined.all(between)),
             ports: u64::from(routers_) - 1 + u64::from(global) + u64::from(self.terminals),
         })?;
-        // A value beyond 32 bits exceeds the ports of a group, which are refused later.
-        let between = u32::try_from(between).unwrap_or(u32::MAX);
         for group in 0..groups {
             let members: Vec<u32> = (group * routers_..(group + 1) * routers_).collect();
             join_all(&mut cabling, &members, 1);
         }
-        join_groups(&mut cabling, groups, (between, global), |group| group * routers_);
+        joined.join(&mut cabling, between, |group| group * routers_);
         populate(&mut cabling, |_| self.terminals);
         cabling.group(|router| router / routers_);
         Ok(cabling)
@@ -96,7 +100,13 @@ mod tests {
 
     #[test]
     fn no_router_has_more_global_cables_than_ports_and_each_two_groups_as_many() {
-        let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+        let dragonfly = Dragonfly {
+            routers: 12,
+            terminals: 6,
+            global: 6,
+            groups: 15,
+            cables: GlobalCables::default(),
+        };
         let cabling = dragonfly.cabling().unwrap();
         let mut between = vec![0; 15 * 15];
         for &((one, _), (other, _)) in cabling.cables() {
@@ -112,7 +122,13 @@ mod tests {
 
     #[test]
     fn the_largest_dragonfly_has_one_cable_between_two_groups() {
-        let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };
+        let dragonfly = Dragonfly {
+            routers: 4,
+            terminals: 2,
+            global: 2,
+            groups: 9,
+            cables: GlobalCables::default(),
+        };
         let fabric = dragonfly.cabling().unwrap().fabric().unwrap();
         assert!((0..36).all(|router| fabric.outputs(router).len() == 3 + 2));
         let more = Dragonfly { groups: 10, ..dragonfly };

@@ -1,10 +1,11 @@
 //! Dragonfly+ (\[dragonfly-plus\]): groups of two levels of switches. Each leaf of a group is joined
 //! with each of its spines; spines have the cables to other groups.
 
+use super::global_cables::{GlobalCables, Groups};
 use super::sizes::TWO_OR_MORE;
 use super::{
-    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin,
-    join_groups, pairs, populate, product, refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, populate,
+    product, refuse,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -30,14 +31,19 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
         "as spines",
         "Terminals of each leaf.",
     ));
+    let most = || Some(Groups::most(groups?, spines?, global?));
+    let cables = GlobalCables::read(sizes, most());
+    let kinds = sizes.cables_of_groups();
     let (groups, leaves, spines, global) = (groups?, leaves?, spines?, global?);
-    let dragonfly = DragonflyPlus { groups, leaves, spines, global, terminals };
+    let dragonfly = DragonflyPlus { groups, leaves, spines, global, terminals, cables };
     let name = format!("Dragonfly+ of {groups} groups of {leaves} leaves and {spines} spines");
-    Some(Built { name, cabling: dragonfly.cabling() })
+    let size = leaves + spines;
+    let is_global = |one, other| usize::from(one / size != other / size);
+    Some(Built { name, cabling: dragonfly.cabling() }.with_cables(&kinds, is_global))
 }
 
-/// Groups of leaves and spines. Each two groups have equally many cables, as many as the ports of
-/// the spines allow. The routers of a group are its leaves, then its spines.
+/// Groups of leaves and spines. Each two groups have equally many cables. The routers of a group are
+/// its leaves, then its spines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DragonflyPlus {
     /// Number of groups, 2 or more.
@@ -50,29 +56,25 @@ pub struct DragonflyPlus {
     pub global: u32,
     /// Terminals of each leaf.
     pub terminals: u32,
+    /// How groups are joined.
+    pub cables: GlobalCables,
 }
 
 impl DragonflyPlus {
-    /// The cables of the fabric. Those between groups are laid out as a
-    /// [Dragonfly](super::Dragonfly)'s.
+    /// The cables of the fabric.
     ///
     /// # Errors
     /// If there are fewer than two groups, too few ports to join each two groups, or too many
     /// parts.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
-        let Self { groups, leaves, spines, global, terminals } = *self;
+        let Self { groups, leaves, spines, global, terminals, cables } = *self;
         if groups < 2 || leaves == 0 || spines == 0 {
             return refuse(
                 "a Dragonfly+ needs two groups, and a leaf and a spine in each at least",
             );
         }
-        let between = u64::from(spines) * u64::from(global) / u64::from(groups - 1);
-        if between == 0 {
-            return refuse(format!(
-                "a group of {spines} spines with {global} global ports each can't reach {} other groups",
-                groups - 1
-            ));
-        }
+        let joined = Groups { groups, routers: spines, noun: "spines", ports: global, cables };
+        let between = joined.between()?;
         let [all_leaves, all_spines] =
             [leaves, spines].map(|of_group| product([groups.into(), of_group.into()]));
         let within = product([all_leaves, spines.into()]);
@@ -80,7 +82,7 @@ impl DragonflyPlus {
         let mut cabling = begin(&Size {
             routers: all_leaves.saturating_add(all_spines),
             terminals: product([all_leaves, terminals.into()]),
-            cables: within.saturating_add(product([pairs(groups.into()), between])),
+            cables: within.saturating_add(joined.all(between)),
             ports: most.max(u64::from(leaves) + u64::from(global)),
         })?;
         let size = leaves + spines;
@@ -89,8 +91,7 @@ impl DragonflyPlus {
                 (0..spines).for_each(|spine| cabling.cable(leaf, first + leaves + spine));
             }
         }
-        let between = u32::try_from(between).unwrap_or(u32::MAX);
-        join_groups(&mut cabling, groups, (between, global), |group| group * size + leaves);
+        joined.join(&mut cabling, between, |group| group * size + leaves);
         populate(&mut cabling, |router| if router % size < leaves { terminals } else { 0 });
         cabling.group(|router| router / size);
         Ok(cabling)
@@ -103,7 +104,14 @@ mod tests {
 
     #[test]
     fn leaves_have_terminals_and_spines_the_cables_between_groups() {
-        let plus = DragonflyPlus { groups: 5, leaves: 4, spines: 4, global: 4, terminals: 4 };
+        let plus = DragonflyPlus {
+            groups: 5,
+            leaves: 4,
+            spines: 4,
+            global: 4,
+            terminals: 4,
+            cables: GlobalCables::default(),
+        };
         let cabling = plus.cabling().unwrap();
         let mut between = [0; 25];
         for &((one, _), (other, _)) in cabling.cables() {

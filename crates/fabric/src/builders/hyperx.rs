@@ -1,8 +1,8 @@
 //! HyperX (\[hyperx\]): all routers along each dimension are joined with each other.
 
 use super::{
-    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text, pairs,
-    populate, product, refuse, sizes_text,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
+    dimension_of, pairs, populate, product, refuse, sizes_text,
 };
 use flitlab_base::registry::Row;
 
@@ -16,13 +16,15 @@ pub(super) const HYPERX: Row<BuilderKind> = Row::new(
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();
     let (terminals, redundancy) = sizes.terminals_of_hyperx(dimensions.as_deref());
+    let kinds = sizes.cables(dimensions.as_ref().map(Vec::len));
     let hyperx = HyperX { sizes: dimensions?, redundancy, terminals };
     let name = format!(
         "{} HyperX{}",
         sizes_text(&hyperx.sizes),
         cables_text(hyperx.redundancy, "between neighbours")
     );
-    Some(Built { name, cabling: hyperx.cabling() })
+    let dimension = |one, other| dimension_of(&hyperx.sizes, one, other);
+    Some(Built { name, cabling: hyperx.cabling() }.with_cables(&kinds, dimension))
 }
 
 /// A regular HyperX.

@@ -8,31 +8,39 @@ mod cascade;
 mod director_tree;
 mod dragonfly;
 mod dragonfly_plus;
+mod global_cables;
 mod hyperx;
 mod irregular;
 mod kautz;
+mod polarfly;
 mod random_regular;
 mod sizes;
 mod slim_fly;
+mod switch;
 mod switched_torus;
 mod tree;
+mod xgft;
 
 pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
+pub use global_cables::{GlobalCables, GlobalOrder};
 pub use hyperx::HyperX;
 pub use irregular::Irregular;
 pub use kautz::Kautz;
+pub use polarfly::PolarFly;
 pub use random_regular::RandomRegular;
 pub use slim_fly::SlimFly;
+pub use switch::Switch;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
+pub use xgft::Xgft;
 
 use flitlab_base::registry::{Component, Row};
 
 use super::size::{Size, pairs, product};
-use super::{Cabling, TopologyError, sizes_text};
+use super::{CableKinds, Cabling, TopologyError, sizes_text};
 pub use sizes::Sizes;
 use sizes::TERMINALS;
 
@@ -79,11 +87,12 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [Row<BuilderKind>; 11] = [
+pub static BUILDERS: [Row<BuilderKind>; 14] = [
     random_regular::RANDOM_REGULAR,
     irregular::IRREGULAR,
     switched_torus::SWITCHED_TORUS,
     tree::TREE,
+    xgft::XGFT,
     kautz::KAUTZ,
     dragonfly::DRAGONFLY,
     dragonfly_plus::DRAGONFLY_PLUS,
@@ -91,7 +100,31 @@ pub static BUILDERS: [Row<BuilderKind>; 11] = [
     director_tree::DIRECTOR_TREE,
     hyperx::HYPERX,
     slim_fly::SLIM_FLY,
+    polarfly::POLARFLY,
+    switch::SWITCH,
 ];
+
+impl Built {
+    /// The fabric with rates and latencies of these kinds of cables; `kind` gives that of a cable
+    /// between two routers.
+    fn with_cables(mut self, kinds: &CableKinds, kind: impl Fn(u32, u32) -> usize) -> Self {
+        if let Ok(cabling) = &mut self.cabling {
+            cabling.classify(kinds, kind);
+        }
+        self
+    }
+}
+
+/// The dimension along which two neighbours are apart, where coordinates run with the first
+/// dimension of these sizes fastest.
+fn dimension_of(sizes: &[u32], one: u32, other: u32) -> usize {
+    let mut reach = 1;
+    let apart = |&size: &u32| {
+        reach *= size;
+        one.abs_diff(other) < reach
+    };
+    sizes.iter().position(apart).expect("neighbours differ in one coordinate")
+}
 
 /// The text ` with 2 cables between neighbours`; empty for one cable.
 fn cables_text(cables: u32, what: &str) -> String {
@@ -100,6 +133,10 @@ fn cables_text(cables: u32, what: &str) -> String {
 
 fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::Sizes(text.into()))
+}
+
+fn is_prime(number: u32) -> bool {
+    number > 1 && (2..).take_while(|i| i * i <= number).all(|i| !number.is_multiple_of(i))
 }
 
 /// The routers of a fabric, if its size is allowed.
@@ -134,28 +171,6 @@ fn join_all(cabling: &mut Cabling, routers: &[u32], cables: u32) {
     }
 }
 
-/// Adds `between` cables between each two of `groups`. Those of a group lead to the groups after it
-/// in turn, from its routers in order, `global` from each; `first` gives the first of these routers.
-fn join_groups(
-    cabling: &mut Cabling,
-    groups: u32,
-    (between, global): (u32, u32),
-    first: impl Fn(u32) -> u32,
-) {
-    // The router of a group at which its cable to the group `ahead` of it begins.
-    let end = |group: u32, ahead: u32, cable: u32| {
-        first(group) + ((ahead - 1) * between + cable) / global
-    };
-    for group in 0..groups {
-        for other in group + 1..groups {
-            let ahead = other - group;
-            for cable in 0..between {
-                cabling.cable(end(group, ahead, cable), end(other, groups - ahead, cable));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,7 +192,13 @@ mod tests {
         assert_eq!(counts(tree.cabling()), (300, 1_100, 2_000));
         let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
         assert_eq!(counts(kautz.cabling()), (150, 1_050, 1_500));
-        let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+        let dragonfly = Dragonfly {
+            routers: 12,
+            terminals: 6,
+            global: 6,
+            groups: 15,
+            cables: GlobalCables::default(),
+        };
         assert_eq!(counts(dragonfly.cabling()), (180, 1_080, 1_515));
         assert_eq!(counts(Cascade::default().cabling()), (192, 1_536, 3_072));
         assert_eq!(counts(DirectorTree::default().cabling()), (243, 1_407, 3_384));

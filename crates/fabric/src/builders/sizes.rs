@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::MAXIMUM_DIMENSIONS;
+use crate::{CableKinds, MAXIMUM_DIMENSIONS};
 use flitlab_base::document::{Count, CountIn, LARGEST, List, Listed, Reader, Whole};
 use flitlab_base::narrow::narrow;
 
@@ -72,6 +72,16 @@ impl Sizes<'_, '_> {
 
     pub(super) fn redundancy(&mut self, doc: &'static str) -> u32 {
         self.value("redundancy", 1, doc)
+    }
+
+    /// Reads rates and latencies of cables by dimension or level, if it is known how many these are.
+    pub(super) fn cables(&mut self, kinds: Option<usize>) -> CableKinds {
+        CableKinds::listed(self.reader, kinds)
+    }
+
+    /// Reads rates and latencies of cables within groups and between them.
+    pub(super) fn cables_of_groups(&mut self) -> CableKinds {
+        CableKinds::of_groups(self.reader)
     }
 
     pub(super) fn dimensions(&mut self) -> Option<Vec<u32>> {

@@ -2,7 +2,7 @@
 
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, cables_text,
-    populate, product, refuse, sizes_text,
+    dimension_of, populate, product, refuse, sizes_text,
 };
 use crate::Torus;
 use flitlab_base::narrow::narrow;
@@ -20,13 +20,15 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();
     let terminals = sizes.terminals(1);
     let redundancy = sizes.redundancy("Cables between neighbours.");
+    let kinds = sizes.cables(dimensions.as_ref().map(Vec::len));
     let torus = SwitchedTorus { sizes: dimensions?, terminals, redundancy };
     let name = format!(
         "{} torus of switches{}",
         sizes_text(&torus.sizes),
         cables_text(torus.redundancy, "between neighbours")
     );
-    Some(Built { name, cabling: torus.cabling() })
+    let dimension = |one, other| dimension_of(&torus.sizes, one, other);
+    Some(Built { name, cabling: torus.cabling() }.with_cables(&kinds, dimension))
 }
 
 /// A torus as it is built of InfiniBand switches.

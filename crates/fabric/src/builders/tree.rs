@@ -30,9 +30,12 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
         "as arity",
         "Terminals of each switch of the lowest level.",
     ));
+    let between = levels.and_then(|levels| usize::try_from(levels - 1).ok());
+    let kinds = sizes.cables(between);
     let tree = Tree { arity: arity?, levels: levels?, terminals };
     let name = format!("{}-ary {}-tree", tree.arity, tree.levels);
-    Some(Built { name, cabling: tree.cabling() })
+    let level = |one: u32, other: u32| narrow(u64::from(one.min(other)) / tree.width());
+    Some(Built { name, cabling: tree.cabling() }.with_cables(&kinds, level))
 }
 
 /// A k-ary n-tree: n levels of k^(n-1) switches, with the terminals at level 0.
@@ -47,6 +50,11 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// Switches of a level.
+    fn width(&self) -> u64 {
+        u64::from(self.arity).saturating_pow(self.levels - 1)
+    }
+
     /// The cables of the fabric. A switch of level l has the number w, with n - 1 digits of base k,
     /// the lowest being digit 0. It is joined with the k switches of level l + 1 whose numbers
     /// differ from w in digit l at most.
@@ -58,7 +66,7 @@ impl Tree {
         if arity < 2 || levels < 2 {
             return refuse("a tree needs an arity and levels of 2 or more");
         }
-        let width = u64::from(arity).saturating_pow(levels - 1);
+        let width = self.width();
         let below = product([width, arity.into()]);
         let mut cabling = begin(&Size {
             routers: product([width, levels.into()]),

@@ -7,7 +7,7 @@ use super::{ALGORITHMS, Algorithm, EdgeStates, NoTable, Parameters, Partition};
 use crate::{ForwardingProof, ForwardingQuality, ForwardingTable, VcAssignment, prove_forwarding};
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::builders::{
-    Cascade, DirectorTree, Dragonfly, Kautz, RandomRegular, SwitchedTorus, Tree,
+    Cascade, DirectorTree, Dragonfly, GlobalCables, Kautz, RandomRegular, SwitchedTorus, Tree,
 };
 use flitlab_fabric::netlist::Netlist;
 use flitlab_fabric::{Cabling, Fabric};
@@ -118,7 +118,13 @@ fn published() -> [(&'static str, Fabric); 7] {
     let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
     let tree = Tree { arity: 10, levels: 3, terminals: 11 };
     let kautz = Kautz { degree: 5, length: 3, terminals: 7, redundancy: 2 };
-    let dragonfly = Dragonfly { routers: 12, terminals: 6, global: 6, groups: 15 };
+    let dragonfly = Dragonfly {
+        routers: 12,
+        terminals: 6,
+        global: 6,
+        groups: 15,
+        cables: GlobalCables::default(),
+    };
     [
         ("random", random.cabling()),
         ("torus", torus.cabling()),

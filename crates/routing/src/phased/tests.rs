@@ -3,11 +3,19 @@
 
 use super::*;
 use crate::{RelationFlaw, prove_relation};
-use flitlab_fabric::builders::{Dragonfly, HyperX, Tree};
+use flitlab_fabric::builders::{Dragonfly, GlobalCables, GlobalOrder, HyperX, Tree};
 
-fn dragonfly() -> Fabric {
-    let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups: 9 };
+fn dragonfly(groups: u32, order: GlobalOrder, between: Option<u32>) -> Fabric {
+    let cables = GlobalCables { order, between };
+    let dragonfly = Dragonfly { routers: 4, terminals: 2, global: 2, groups, cables };
     dragonfly.cabling().unwrap().fabric().unwrap()
+}
+
+/// Dragonflies with each cabling, with one cable and several between each two groups.
+fn dragonflies() -> Vec<Fabric> {
+    let orders = [GlobalOrder::Relative, GlobalOrder::PalmTree, GlobalOrder::Absolute];
+    let of = |order| [(9, None), (5, None), (3, Some(3))].map(|it| dragonfly(it.0, order, it.1));
+    orders.into_iter().flat_map(of).collect()
 }
 
 fn hyperx() -> Fabric {
@@ -41,11 +49,10 @@ const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 13] = [
 fn each_rule_needs_as_many_virtual_channels_as_it_says_and_no_fewer() {
     for (name, keys, on_dragonfly, on_hyperx) in NEEDS {
         let spec = PhasedSpec::new(name, keys);
-        let fabrics = [
-            (dragonfly(), on_dragonfly, NoRelation::NoRows),
-            (hyperx(), on_hyperx, NoRelation::NoGroups),
-        ];
-        for (fabric, needed, lacks) in fabrics {
+        let all = dragonflies().into_iter();
+        let all = all.map(|fabric| (fabric, on_dragonfly, NoRelation::NoRows));
+        let hyperx = (hyperx(), on_hyperx, NoRelation::NoGroups);
+        for (fabric, needed, lacks) in all.chain([hyperx]) {
             let Some(needed) = needed else {
                 let refused = spec.relation(&fabric, &parameters(16, false)).unwrap_err();
                 assert_eq!(refused, lacks, "{name}");
@@ -72,7 +79,7 @@ fn each_rule_needs_as_many_virtual_channels_as_it_says_and_no_fewer() {
 #[test]
 fn polarized_needs_a_virtual_channel_for_each_hop() {
     let spec = PhasedSpec::new("polarized", "");
-    for (fabric, needed) in [(dragonfly(), 9), (hyperx(), 4)] {
+    for (fabric, needed) in [(dragonfly(9, GlobalOrder::Relative, None), 9), (hyperx(), 4)] {
         let (rule, relation) = spec.relation(&fabric, &parameters(needed, false)).unwrap();
         assert_eq!(rule.longest(), needed.into());
         let all = u64::from(fabric.routers());

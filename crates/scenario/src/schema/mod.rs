@@ -45,6 +45,11 @@ impl Draft {
         topology.map_or_else(|| vec![CableClass::default()], TopologySpec::cable_classes)
     }
 
+    /// See [`TopologySpec::cable_key`].
+    pub(super) fn cable_key(&self, name: &str) -> Option<String> {
+        self.topology.as_ref()?.cable_key(name)
+    }
+
     /// Whether there are packets on the response channel.
     pub(super) fn uses_response_channel(&self) -> bool {
         let workload = self.workload.as_ref();

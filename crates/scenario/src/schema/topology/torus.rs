@@ -2,13 +2,12 @@
 
 use crate::TopologySpec;
 use flitlab_base::document::{
-    Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, rate, report_repeated, time,
-    with_keys,
+    Choice, Diagnostic, List, Listed, Location, Reader, Whole, plain, report_repeated, with_keys,
 };
 use flitlab_base::narrow::narrow;
-use flitlab_base::units::{Picoseconds, Rate};
 use flitlab_fabric::{
-    DimensionName, DirectionName, Faults, MAXIMUM_DIMENSIONS, NodeName, Torus, sizes_text,
+    CableKinds, DimensionName, DirectionName, Faults, MAXIMUM_DIMENSIONS, NodeName, Torus,
+    sizes_text,
 };
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
@@ -33,7 +32,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<TopologySpec> {
     });
     let sizes_given = sizes.as_ref().map(Vec::len);
     let torus = sizes.and_then(|sizes| torus(reader, sizes, Listed::values(open)));
-    let (rates, latencies) = cables(reader, sizes_given);
+    let CableKinds { rates, latencies } = CableKinds::listed(reader, sizes_given);
     let torus = torus.map(|torus| torus.with_cables(&rates, &latencies));
     let faults = faults(reader, torus.as_ref());
     Some(TopologySpec::Torus(torus?, faults))
@@ -51,30 +50,6 @@ fn torus(reader: &mut Reader<'_>, sizes: Vec<Listed<u64>>, open: Vec<usize>) -> 
             None
         }
     }
-}
-
-/// The rates and latencies of the dimensions' cables; empty where they are not given.
-fn cables(reader: &mut Reader<'_>, dimensions: Option<usize>) -> (Vec<Rate>, Vec<Picoseconds>) {
-    let length = dimensions.map_or(1..=MAXIMUM_DIMENSIONS, |dimensions| dimensions..=dimensions);
-    let kind = List {
-        kind: rate(),
-        noun: "rates, one a dimension",
-        length: length.clone(),
-        example: Some("[\"60 Gb/s\", \"60 Gb/s\", \"30 Gb/s\"]"),
-    };
-    let doc = "Rates of the cables along each dimension, in each direction; all have `link.rate` if absent. `link.rate` is the \
-               fastest of them.";
-    let rates = reader.optional("rates", &kind, doc);
-    let kind = List {
-        kind: time(Picoseconds(1)),
-        noun: "latencies, one a dimension",
-        length,
-        example: Some("[\"70 ns\", \"70 ns\", \"200 ns\"]"),
-    };
-    let doc = "Latencies of the cables along each dimension; if absent all have `link.latency`, and what a flit takes longer on \
-               a slower cable.";
-    let latencies = reader.optional("latencies", &kind, doc);
-    (rates.map_or_else(Vec::new, Listed::values), latencies.map_or_else(Vec::new, Listed::values))
 }
 
 fn faults(reader: &mut Reader<'_>, torus: Option<&Torus>) -> Faults {

@@ -88,13 +88,19 @@ impl PatternRule for GroupShift {
 mod tests {
     use super::super::{Pattern, PatternSpec};
     use super::*;
-    use flitlab_fabric::builders::Dragonfly;
+    use flitlab_fabric::builders::{Dragonfly, GlobalCables};
     use flitlab_fabric::{Fabric, Torus};
     use rand::SeedableRng;
 
     fn dragonfly() -> Fabric {
         // Three groups of two switches with two nodes each: nodes 0 to 3, 4 to 7, 8 to 11.
-        let dragonfly = Dragonfly { routers: 2, terminals: 2, global: 1, groups: 3 };
+        let dragonfly = Dragonfly {
+            routers: 2,
+            terminals: 2,
+            global: 1,
+            groups: 3,
+            cables: GlobalCables::default(),
+        };
         dragonfly.cabling().unwrap().fabric().unwrap()
     }
 

@@ -100,6 +100,23 @@ fn ugal_follows_the_better_of_both() {
     assert!(accepted > 0.4, "{accepted}");
 }
 
+/// Where routers know the queues of the cables between groups, UGAL carries as much as the better
+/// of minimal routing and Valiant's for both patterns, or more.
+#[test]
+fn ugal_with_a_view_of_its_group_carries_what_the_better_way_does() {
+    let global = "routing.relation.rule={ ugal = { sees = \"group\" } }";
+    let by_group = "routing.relation.rule={ valiant = { via = \"group\" } }";
+    for (pattern, settings) in [("uniform", &[][..]), ("shift", &[NEXT_GROUP])] {
+        let carried = |rule: &str, more: &[&str]| {
+            let settings = [settings, more].concat();
+            carried(&format!("rules_global_{pattern}_{rule}"), &settings).0
+        };
+        let better = carried("minimal", &[]).max(carried("valiant", &[by_group]));
+        let own = carried("ugal", &[global]);
+        assert!(own > 0.95 * better, "{pattern}: {own} {better}");
+    }
+}
+
 /// The same routers as a HyperX of 4x4 with 64 terminals.
 fn hyperx() -> String {
     let (topology, rest) = DRAGONFLY.split_once('\n').unwrap();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::counters::Counters;
 use crate::frame::Schedule;
 use crate::frame::tick::Tick;
@@ -13,6 +15,7 @@ use crate::packet::Packets;
 use crate::router::statistics::Statistics;
 use crate::trace::Trace;
 use flitlab_base::units::Picoseconds;
+use flitlab_fabric::Channel;
 use flitlab_model::Digest;
 
 /// The packets, times and counts of a part. Its owner, the [`Part`](crate::part::Part), lends it to
@@ -31,6 +34,8 @@ pub(super) struct Common<'f> {
     pub counters: Counters,
     /// Time of the latest event. A packet that waits for a free output counts as one.
     pub latest: Picoseconds,
+    /// What others see of the part's outputs.
+    pub published: Published,
     /// Whether the part's state is larger than the processor's nearer caches.
     pub is_large: bool,
 }
@@ -42,6 +47,13 @@ impl<'f> Common<'f> {
         self.routing = Routing::new(context, self.schedule.part);
     }
 
+    /// Lets others see what was published.
+    pub(super) fn show_published(&self) {
+        if let Some(far) = &self.context.far {
+            self.published.flits.iter().for_each(|&(channel, flits)| far.set(channel, flits));
+        }
+    }
+
     /// The time of a tick.
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.schedule.time(tick)
@@ -51,6 +63,15 @@ impl<'f> Common<'f> {
     pub(super) fn destination(&self, router: u32, slot: u32) -> u32 {
         self.routing.destination(&self.context, &self.packets, (router, slot))
     }
+}
+
+/// What the routers of other parts see of a part's outputs, under rules that ask for it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Published {
+    /// The time at which it was written.
+    pub at: Option<Picoseconds>,
+    /// Flits that are out, by channel of the fabric.
+    pub flits: Vec<(Channel, u32)>,
 }
 
 /// What a router's visit has for the router's own terminals, which are served in the same visit.

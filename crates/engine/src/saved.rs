@@ -6,7 +6,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::common::Common;
+use crate::common::{Common, Published};
 use crate::counters::Counters;
 use crate::frame::{ObservedPart, Schedule};
 use crate::host::Hosts;
@@ -48,6 +48,7 @@ struct PartState<R: Routers> {
     digest: Digest,
     counters: Counters,
     latest: Picoseconds,
+    published: Published,
     routers: R::Saved,
 }
 
@@ -81,10 +82,14 @@ impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
 fn fields_of<R: Routers, O>(parts: &[ObservedPart<Part<'_, R>, O>]) -> Vec<impl Serialize> {
     let fields = parts.iter().map(|it| {
         let Part { common, hosts, routers } = &it.part;
-        let Common { schedule, packets, statistics, digest, counters, latest, .. } = common;
+        let Common { schedule, packets, statistics, digest, counters, latest, published, .. } =
+            common;
         let Hosts { sources, sink, workload, .. } = hosts;
         let (traffic, routers) = (workload.state(), routers.saved());
-        (schedule, packets, sources, sink, statistics, traffic, digest, counters, latest, routers)
+        (
+            schedule, packets, sources, sink, statistics, traffic, digest, counters, latest,
+            published, routers,
+        )
     });
     fields.collect()
 }
@@ -128,8 +133,8 @@ fn restore<R: Routers, O>(
         let Part { common, hosts, routers } = &mut it.part;
         (common.schedule, common.packets, common.statistics) =
             (saved.schedule, saved.packets, saved.statistics);
-        (common.digest, common.counters, common.latest) =
-            (saved.digest, saved.counters, saved.latest);
+        (common.digest, common.counters, common.latest, common.published) =
+            (saved.digest, saved.counters, saved.latest, saved.published);
         (hosts.sources, hosts.sink) = (saved.sources, saved.sink);
         routers.restore(saved.routers) && hosts.workload.resume(&saved.traffic)
     })

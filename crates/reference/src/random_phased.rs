@@ -98,12 +98,17 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
             ("omniwar", format!("deroutes = {deroutes}\n{}", cost(random)))
         }
         _ => {
-            let weights = *["double", "hops"].choose(random).expect("some");
+            let weights = *["double", "hops", "equal"].choose(random).expect("some");
+            let sees = *["own", "own", "group", "way"].choose(random).expect("some");
             let queues = *["port", "vc", "vc-if-shared"].choose(random).expect("some");
+            let more = match sees {
+                "own" => format!("queues = \"{queues}\""),
+                _ => format!("age = \"{} ps\"", random.random_range(1_000..=100_000)),
+            };
             let (threshold, candidates) = (random.random_range(0..=20), random.random_range(1..=3));
             let keys = format!(
-                "via = \"{via}\"\nthreshold = {threshold}\nweights = \"{weights}\"\n\
-                 queues = \"{queues}\"\ncandidates = {candidates}"
+                "via = \"{via}\"\nsees = \"{sees}\"\n{more}\nthreshold = {threshold}\n\
+                 weights = \"{weights}\"\ncandidates = {candidates}"
             );
             (*["ugal", "par"].choose(random).expect("two"), keys)
         }

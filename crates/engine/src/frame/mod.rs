@@ -116,6 +116,15 @@ pub(crate) trait SimulatedPart: Send {
     /// Takes what another part has sent in a window. Leaves `incoming` empty, but with its memory.
     fn take_incoming(&mut self, from: usize, incoming: &mut Self::Outgoing);
 
+    /// The time at whose multiples a part writes what others see of it; `None` if they see nothing.
+    fn age(&self) -> Option<Picoseconds> {
+        None
+    }
+
+    /// Writes what others see of it at a multiple of its [age](Self::age), unless it has. All events
+    /// before that time have been simulated, and none from it on.
+    fn publish(&mut self, _at: Picoseconds) {}
+
     /// Called at the start of a run, after the end time has changed: handles events that lay beyond
     /// the old end time.
     fn begin_run(&mut self);
@@ -277,13 +286,22 @@ impl<L: HasEarliest> ThreadTeam<L> {
             if start > self.limit || !start.is_told() {
                 break;
             }
+            let age = observed.part.age().map(|age| (Picoseconds(start.0 - start.0 % age.0), age));
+            if let Some((at, _)) = age {
+                // In every window, so that no part needs to know what others have done.
+                observed.part.publish(at);
+                self.barrier.wait();
+            }
             if start - observed.part.schedule().epoch >= Picoseconds::from(HORIZON) {
                 observed.part.rebase(start);
             }
             let epoch = observed.part.schedule().epoch;
             let first = fitted!((start - epoch).0, Tick);
             let beyond = (self.limit + Picoseconds(1)).saturating_sub(epoch).0;
-            let end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
+            let mut end = fitted!(u64::from(first.saturating_add(self.length)).min(beyond), Tick);
+            if let Some((at, age)) = age {
+                end = end.min(tick(at + age, epoch));
+            }
             observed.run_window(first, end);
         }
         observed.part.end_run();

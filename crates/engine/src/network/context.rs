@@ -4,11 +4,13 @@
 //! The [`Engine`](crate::Engine) makes one [`NetworkContext`]; all parts share it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::by_class::ByClass;
 use crate::frame::tick::Tick;
 use crate::interruption::Interruption;
 use crate::network::cut::Cut;
+use crate::network::far_queues::FarQueues;
 use crate::network::vc_map::VcMap;
 use crate::network::{ChannelTiming, End, Network};
 use crate::next_hop::demands;
@@ -76,6 +78,8 @@ pub(crate) struct NetworkContext<'f> {
     ends: Vec<End>,
     /// By network channel: the number of wired channels before it.
     wired_before: Vec<u32>,
+    /// What routers see of each other's outputs, under rules that ask for it.
+    pub far: Option<Arc<FarQueues>>,
 }
 
 impl<'f> NetworkContext<'f> {
@@ -140,7 +144,12 @@ impl<'f> NetworkContext<'f> {
             !have_own || usual.send == Picoseconds::ZERO,
             "send overheads for all and by class"
         );
+        let age = match routes {
+            Routes::Relation(routes) => routes.rule.as_ref().and_then(|rule| rule.age()),
+            _ => None,
+        };
         let context = Self {
+            far: age.map(|age| Arc::new(FarQueues::new(fabric, age))),
             fabric,
             routes,
             routed: fabric,

@@ -8,6 +8,7 @@
 
 pub(crate) mod context;
 pub(crate) mod cut;
+pub(crate) mod far_queues;
 pub(crate) mod port;
 pub(crate) mod ports;
 #[cfg(test)]

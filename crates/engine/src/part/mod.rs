@@ -8,7 +8,7 @@ mod failure;
 
 use std::sync::Arc;
 
-use crate::common::{Common, ToHosts};
+use crate::common::{Common, Published, ToHosts};
 use crate::counters::Counters;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{FAR, NEVER, NO_TIME, Tick};
@@ -69,6 +69,7 @@ impl<'f, R: Routers> Part<'f, R> {
             trace: None,
             counters: Counters::default(),
             latest: Picoseconds::ZERO,
+            published: Published::default(),
             is_large: false,
             context: Arc::clone(context),
         };
@@ -273,7 +274,34 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
         self.routers.take_incoming(&mut self.common, &mut incoming.1);
     }
 
+    fn age(&self) -> Option<Picoseconds> {
+        self.common.context.far.as_ref().map(|far| far.age)
+    }
+
+    fn publish(&mut self, at: Picoseconds) {
+        let Self { common, routers, .. } = self;
+        if common.published.at == Some(at) {
+            return;
+        }
+        let context = Arc::clone(&common.context);
+        let mut flits = std::mem::take(&mut common.published.flits);
+        flits.clear();
+        let before = common.schedule.tick(at);
+        for (number, name) in (0..).zip(context.cut.routers(common.schedule.part)) {
+            let channels = context.fabric.outputs(name);
+            for (output, channel) in channels.enumerate() {
+                if context.fabric.target(channel).is_some() {
+                    flits.push((channel, routers.flits_out(common, (number, output), before)));
+                }
+            }
+        }
+        common.published = Published { at: Some(at), flits };
+        common.show_published();
+    }
+
     fn begin_run(&mut self) {
+        // In a run that was resumed nobody has seen it yet.
+        self.common.show_published();
         let packets = self.common.packets.count * self.common.packets.bytes();
         self.common.is_large = self.memory() + packets > NEAR_MEMORY;
         self.hosts.deliver_late(&mut self.common);

@@ -61,6 +61,10 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn output(&self, number: u32) -> Output;
     fn input(&self, number: u32) -> Input;
 
+    /// The flits that have left by a router's output before a time and for which no credit has come
+    /// back before. All that happens before has been simulated.
+    fn flits_out(&mut self, common: &mut Common<'_>, output: (u32, usize), before: Tick) -> u32;
+
     /// Prefetches memory for a visit that comes soon.
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage);
 

@@ -48,6 +48,7 @@ use collective::Collective;
 use link::Counts;
 use network::{Channel, Flit, Network, Source};
 use packet::Packet;
+use phased::Seen;
 use router::Router;
 use terminal::Terminals;
 
@@ -147,6 +148,8 @@ struct Simulator<'a> {
     paused: bool,
     /// Ticks so far.
     ticks: u64,
+    /// What routers see of others, if they do.
+    seen: Seen,
 }
 
 impl<'a> Simulator<'a> {
@@ -175,6 +178,7 @@ impl<'a> Simulator<'a> {
             swallowed: BTreeMap::new(),
             paused: false,
             ticks: 0,
+            seen: Seen::default(),
         }
     }
 
@@ -217,6 +221,7 @@ impl<'a> Simulator<'a> {
     }
 
     fn tick(&mut self, now: Picoseconds) {
+        self.look_at_others(now);
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.receive_credits(now);

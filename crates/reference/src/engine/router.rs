@@ -12,6 +12,7 @@ use super::{
     choosing,
     network::{Flit, Sending, Source},
     packet::{Packet, largest},
+    phased::Phased,
 };
 
 /// An output of a router.
@@ -124,6 +125,22 @@ impl Simulator<'_> {
         }
     }
 
+    /// Lets routers see what is out at others, if it is time.
+    pub fn look_at_others(&mut self, now: Picoseconds) {
+        let Some(age) = Phased::age(self.routes) else { return };
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.look((age, now), self.fabric.channel_slots(), |channel| {
+            let router = self.fabric.source(channel);
+            let port = (channel - self.fabric.outputs(router).start) as u16;
+            let output = self.routers[router as usize].output_named(OutputName::Port(port));
+            let Some(output) = output else { return 0 };
+            let vcs = 0..self.virtual_channels();
+            let credits = vcs.map(|vc| self.credits(router as usize, &(output, vc)));
+            credits.map(|credits| self.parameters.buffer - credits).sum()
+        });
+        self.seen = seen;
+    }
+
     /// Lets packets of a rule with phases decide how they go on.
     fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
         let Some(phased) = &self.terminals.phased else { return };
@@ -138,7 +155,7 @@ impl Simulator<'_> {
                     own.map(|credits| self.parameters.buffer - credits).sum()
                 };
                 let mut decided = self.packets[packet].clone();
-                phased.decide(&mut decided, router as u32, used);
+                phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
                 self.packets[packet] = decided;
             }
         }

@@ -38,6 +38,7 @@ use crate::engine::{
     classes,
     link::Counts,
     packet::Packet,
+    phased::Seen,
     terminal::Terminals,
 };
 use crate::failure::{Failure, Losses};
@@ -147,6 +148,8 @@ struct Simulator<'a> {
     stalls: Option<Stalls>,
     /// Instants so far.
     instants: u64,
+    /// What routers see of others, if they do.
+    seen: Seen,
 }
 
 impl<'a> Simulator<'a> {
@@ -186,6 +189,7 @@ impl<'a> Simulator<'a> {
             paused: false,
             stalls: None,
             instants: 0,
+            seen: Seen::default(),
         };
         simulator.add_adapters();
         simulator
@@ -240,6 +244,7 @@ impl<'a> Simulator<'a> {
     }
 
     fn instant(&mut self, now: Picoseconds) {
+        self.look_at_others(now);
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.receive_credits(now);

@@ -8,6 +8,7 @@ use crate::engine::{
     channel::{ChannelKind, OutputName},
     choosing,
     packet::largest,
+    phased::Phased,
 };
 
 use super::{Simulator, queue::Queue};
@@ -68,6 +69,21 @@ impl Simulator<'_> {
         (asks <= now).then_some(header.packet)
     }
 
+    /// Lets routers see what is out at others, if it is time.
+    pub fn look_at_others(&mut self, now: Picoseconds) {
+        let Some(age) = Phased::age(self.routes) else { return };
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.look((age, now), self.fabric.channel_slots(), |channel| {
+            let router = self.fabric.source(channel);
+            let port = (channel - self.fabric.outputs(router).start) as u16;
+            let router = &self.routers[router as usize];
+            let Some(output) = router.output_named(OutputName::Port(port)) else { return 0 };
+            let credits = &self.channels[router.outputs[output].channel].credits;
+            credits.iter().map(|credits| self.parameters.buffer - credits).sum()
+        });
+        self.seen = seen;
+    }
+
     /// Lets packets of a rule with phases decide how they go on.
     fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
         let Some(phased) = &self.terminals.phased else { return };
@@ -82,7 +98,7 @@ impl Simulator<'_> {
                 own.sum()
             };
             let mut decided = self.packets[packet].clone();
-            phased.decide(&mut decided, router as u32, used);
+            phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
             self.packets[packet] = decided;
         }
     }

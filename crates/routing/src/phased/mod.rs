@@ -45,6 +45,7 @@ use flitlab_base::document::Reader;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
 pub use ancestor::Ancestor;
@@ -55,7 +56,7 @@ pub use minimal::Minimal;
 pub use omniwar::OmniWar;
 pub use order::{Choice, Order};
 pub use polarized::Polarized;
-pub use ugal::{CountedVcs, Ugal, Weights};
+pub use ugal::{CountedVcs, SeenQueues, Ugal, Weights};
 pub use valiant::Valiant;
 
 /// Where a packet's hops are asked for: a router, the number of the
@@ -109,6 +110,11 @@ pub trait Queues {
     /// The flits that have left by a port in these virtual channels, a bit each, and for which no
     /// credit has come back.
     fn used(&mut self, port: u16, vcs: u16) -> u32;
+
+    /// The flits that had left by a channel of any router at the last multiple of the rule's
+    /// [age](PhasedRule::age), in all virtual channels, and for which no credit had come back
+    /// before.
+    fn elsewhere(&mut self, channel: Channel) -> u32;
 }
 
 /// A packet that decides.
@@ -177,6 +183,11 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
     /// How packets choose a port when their heads ask; `None` if they may have any of their hops as
     /// long as they wait.
     fn at_head(&self) -> Option<AtHead> {
+        None
+    }
+
+    /// The interval at whose multiples routers see what is out at others; `None` if they never do.
+    fn age(&self) -> Option<Picoseconds> {
         None
     }
 

@@ -4,7 +4,9 @@
 //! A packet goes minimally if q_m <= 2 q_n + T, or with weights by hops if q_m H_m <= q_n H_n + T.
 //! Here q are the flits that have left by the first port of the way and whose credits have not come
 //! back, H the hops of the way, and T a threshold. Of several ports the one with the least counts.
-//! This is the local form, UGAL-L: a router sees its own outputs alone.
+//! This is the local form, UGAL-L: a router sees its own outputs alone. In the global form, UGAL-G,
+//! it knows what is out elsewhere, as no real router does: behind the cables between groups of its
+//! group (\[dragonfly\]), or on the whole of both ways (\[slim-fly\]).
 //!
 //! Under PAR (\[par\]) a packet that goes minimally decides again after a hop within its source's
 //! group, at the router from which it would leave the group, with the same detour in mind.
@@ -12,12 +14,13 @@
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
-use super::super::relation::{Hop, Phase, Phases};
+use super::super::relation::{Hop, NoRelation, Phase, Phases};
 use super::valiant::{Valiant, ViaKind};
 use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
-use flitlab_base::document::{Reader, Whole};
+use flitlab_base::document::{Reader, Whole, time};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
 /// `ugal`.
@@ -42,10 +45,13 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let doc = "T, in flits: so much longer may the queue of the minimal way be.";
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
     let doc = "What queues are multiplied with: 1 and 2 (\"double\"), or the hops of each way \
-               (\"hops\").";
+               (\"hops\"), or nothing (\"equal\").";
     let double = "1 for the minimal way, 2 for the other, whatever their hops.";
-    let weights =
-        [("double", Weights::Double, double), ("hops", Weights::Hops, "the hops of each way.")];
+    let weights = [
+        ("double", Weights::Double, double),
+        ("hops", Weights::Hops, "the hops of each way."),
+        ("equal", Weights::Equal, "1 for both."),
+    ];
     let weights = reader.one_of("weights", "kind of weights", doc, weights);
     let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), or \
                \"vc-if-shared\" (those of the way if both ways leave by one port).";
@@ -56,15 +62,41 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         ("vc-if-shared", CountedVcs::IfShared, if_shared),
     ];
     let queues = reader.one_of("queues", "kind of queues", doc, queues);
+    let doc = "What routers see: their own outputs (\"own\"), the outputs to other groups of all routers of \
+               their group (\"group\"), or all outputs on a way (\"way\"). No real router sees others'.";
+    let sees = [
+        ("own", None, "their own outputs (UGAL-L)."),
+        ("group", Some(SeenQueues::OfGroup), "the cables between groups of their group (UGAL-G)."),
+        ("way", Some(SeenQueues::OfWay), "all outputs on a way, in sum (UGAL-G)."),
+    ];
+    let sees = reader.one_of("sees", "kind of sight", doc, sees);
+    let doc = "How often routers learn what is out at others, at multiples of this time.";
+    let mut age = Picoseconds(10_000);
+    reader.set("age", &time(Picoseconds(1_000)), &mut age, doc);
+    match sees {
+        Some(None) => {
+            let help = "write `sees = \"group\"`, or leave `age` out";
+            reader.forbid("age", "routers see nothing of others", help);
+        }
+        Some(Some(_)) => {
+            let why = "of others routers see all virtual channels together";
+            reader.forbid("queues", why, "leave `queues` out, or write `sees = \"own\"`");
+        }
+        None => {}
+    }
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
     let (via, weights, queues) = (via?, weights?, queues?);
+    let others = sees?.map(|queues| (queues, age));
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, narrow);
         let reserved = if again { 2 } else { 1 };
         let valiant = Valiant::new(fabric, via, (reserved, again), parameters)?;
-        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, candidates }))
+        if others.is_some_and(|(seen, _)| seen == SeenQueues::OfGroup) && !valiant.is_by_groups() {
+            return Err(NoRelation::NoGroups);
+        }
+        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, others, candidates }))
     });
     Some(bind)
 }
@@ -76,6 +108,17 @@ pub enum Weights {
     Double,
     /// The hops of the way.
     Hops,
+    /// 1 for both ways.
+    Equal,
+}
+
+/// The queues of other routers that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeenQueues {
+    /// That of the channel by which a way leaves the group, or of its first one if it stays there.
+    OfGroup,
+    /// Those of all channels of a way, in sum.
+    OfWay,
 }
 
 /// Which virtual channels of a port count.
@@ -100,6 +143,8 @@ pub struct Ugal {
     pub weights: Weights,
     /// Which virtual channels of a port count.
     pub queues: CountedVcs,
+    /// The queues of other routers that count in place of its own, and their age.
+    pub others: Option<(SeenQueues, Picoseconds)>,
     /// How many detours a packet draws.
     pub candidates: u32,
 }
@@ -116,6 +161,9 @@ impl Ugal {
         ways: [Course; 2],
         queues: &mut dyn Queues,
     ) -> Option<[u32; 2]> {
+        if let Some((seen, _)) = self.others {
+            return Some(ways.map(|way| self.elsewhere(packet, way, seen, queues)));
+        }
         let mut least = |sees| -> Option<[(u32, u16); 2]> {
             let [one, two] = ways.map(|way| packet.least(way, sees, queues));
             Some([one?, two?])
@@ -129,6 +177,27 @@ impl Ugal {
             }
         };
         Some(least(sees)?.map(|(queue, _)| queue))
+    }
+
+    /// The queue of a way by what routers see of others, by the first of several ports everywhere.
+    fn elsewhere(
+        &self,
+        packet: &Deciding<'_>,
+        way: Course,
+        seen: SeenQueues,
+        queues: &mut dyn Queues,
+    ) -> u32 {
+        let &Deciding { fabric, router, ends, .. } = packet;
+        let mut channels = Vec::new();
+        self.valiant.for_each_channel(fabric, router, way, ends.1, |it| channels.push(it));
+        match seen {
+            SeenQueues::OfWay => channels.iter().map(|&channel| queues.elsewhere(channel)).sum(),
+            SeenQueues::OfGroup => {
+                let leaves = |channel: &&Channel| self.valiant.leaves_group(fabric, **channel);
+                let channel = channels.iter().find(leaves).or(channels.first());
+                channel.map_or(0, |&channel| queues.elsewhere(channel))
+            }
+        }
     }
 }
 
@@ -163,6 +232,10 @@ impl PhasedRule for Ugal {
         self.valiant.steps()
     }
 
+    fn age(&self) -> Option<Picoseconds> {
+        self.others.map(|(_, age)| age)
+    }
+
     fn start(&self, _: (u32, u32), _: Drawn) -> Course {
         Course { phase: DECIDES, via: NONE }
     }
@@ -186,6 +259,7 @@ impl PhasedRule for Ugal {
             };
             let weights = match self.weights {
                 Weights::Double => [1, 2],
+                Weights::Equal => [1, 1],
                 Weights::Hops => {
                     [minimal, detour].map(|way| self.valiant.length(fabric, router, way, ends.1))
                 }

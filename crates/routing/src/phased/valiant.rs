@@ -201,15 +201,37 @@ impl Valiant {
     /// The hops of a packet's way from a router to its destination, where it takes the first of
     /// several ways to a group.
     pub(super) fn length(&self, fabric: &Fabric, from: u32, course: Course, to: u32) -> u64 {
-        let (mut at, mut hops) = (from, 0);
-        if course.via != NONE {
-            while self.ways.left(at, course.via) != Some(0) {
-                let channel = self.ways.channel(fabric, at, course.via);
+        let mut hops = 0;
+        self.for_each_channel(fabric, from, course, to, |_| hops += 1);
+        hops
+    }
+
+    /// The channels of a packet's way from a router to its destination, where it takes the first of
+    /// several ports.
+    pub(super) fn for_each_channel(
+        &self,
+        fabric: &Fabric,
+        from: u32,
+        course: Course,
+        to: u32,
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut at = from;
+        let via = Some(course.via).filter(|&via| via != NONE);
+        for target in via.into_iter().chain([to]) {
+            while self.ways.left(at, target) != Some(0) {
+                let channel = self.ways.channel(fabric, at, target);
+                each(channel);
                 at = fabric.target(channel).expect("it leads on");
-                hops += 1;
             }
         }
-        hops + u64::from(self.ways.left(at, to).expect("all pairs are connected"))
+    }
+
+    /// Whether a channel leads from one group to another.
+    pub(super) fn leaves_group(&self, fabric: &Fabric, channel: Channel) -> bool {
+        let ends = [fabric.source(channel), fabric.target(channel).expect("it leads on")];
+        let [from, to] = ends.map(|router| self.ways.group_of(router));
+        from != to
     }
 }
 

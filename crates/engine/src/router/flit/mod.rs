@@ -314,6 +314,17 @@ impl Routers for FlitRouters {
         *self.ports.input(number)
     }
 
+    fn flits_out(
+        &mut self,
+        common: &mut Common<'_>,
+        (router, output): (u32, usize),
+        before: Tick,
+    ) -> u32 {
+        let mut view = self.borrow(common, router);
+        view.advance_all(before);
+        view.flits_out(output, before.saturating_sub(1))
+    }
+
     #[inline]
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
         self.prefetch_router(&common.packets, router, stage);

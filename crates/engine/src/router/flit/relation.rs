@@ -4,11 +4,13 @@ use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::{FlitState, OutputVc, Times};
 use crate::frame::tick::Tick;
+use crate::network::far_queues::FarQueues;
 use crate::next_hop::{Routing, from_place};
 use crate::router::Common;
 use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_fabric::Channel;
 use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
@@ -53,9 +55,18 @@ impl<'f> FlitRouterView<'_, 'f> {
         let FlitState { vcs, times, .. } = &mut *self.state;
         let count = self.rules.vcs as usize;
         let buffer = self.common.context.parameters.buffer;
-        let mut queues = OutputQueues { first: &first, vcs, times, count, buffer, now };
         let Common { routing, packets, context, .. } = &mut *self.common;
+        let far = context.far.as_deref();
+        let mut queues = OutputQueues { first: &first, vcs, times, count, buffer, far, now };
         routing.relation().decide(context, packets, (slot, self.name), &mut queues);
+    }
+
+    /// The flits that have left by an output and for which no credit is back at a time.
+    pub(super) fn flits_out(&mut self, output: usize, at: Tick) -> u32 {
+        let first = self.vc(output, 0);
+        let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];
+        let buffer = self.common.context.parameters.buffer;
+        vcs.iter().map(|vc| buffer - vc.room_at(at, &self.state.times)).sum()
     }
 
     /// Notes which hops are open to a packet, or else which fallbacks. If none is, lowers `until`
@@ -135,6 +146,7 @@ struct OutputQueues<'q> {
     /// Number of virtual channels, and flits of room in each.
     count: usize,
     buffer: u32,
+    far: Option<&'q FarQueues>,
     now: Tick,
 }
 
@@ -143,5 +155,9 @@ impl Queues for OutputQueues<'_> {
         let own = bits(vcs).take_while(|&vc| vc < self.count);
         let first = self.first[usize::from(port)];
         own.map(|vc| self.buffer - self.vcs[first + vc].room_at(self.now, self.times)).sum()
+    }
+
+    fn elsewhere(&mut self, channel: Channel) -> u32 {
+        self.far.expect("the rule has said so").get(channel)
     }
 }

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use crate::frame::tick::Tick;
+use crate::network::far_queues::FarQueues;
 use crate::next_hop::{PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::Shape;
@@ -19,6 +20,7 @@ use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_fabric::Channel;
 use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
@@ -221,6 +223,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             credits,
             vcs: context.vc_map.count(),
             buffer: context.parameters.buffer,
+            far: context.far.as_deref(),
             now,
         };
         tables.decide(context, packets, (slot, *name), &mut queues);
@@ -273,6 +276,7 @@ struct OutputQueues<'q> {
     /// Number of virtual channels, and flits of room in each.
     vcs: usize,
     buffer: u32,
+    far: Option<&'q FarQueues>,
     now: Tick,
 }
 
@@ -286,5 +290,9 @@ impl Queues for OutputQueues<'_> {
             self.buffer - u32::from(self.credits.room[place as usize])
         });
         used.sum()
+    }
+
+    fn elsewhere(&mut self, channel: Channel) -> u32 {
+        self.far.expect("the rule has said so").get(channel)
     }
 }

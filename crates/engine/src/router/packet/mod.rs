@@ -266,6 +266,24 @@ impl Routers for PacketRouters {
         with_cells!(&self.cells, cells => cells[router as usize].input(input, injects))
     }
 
+    fn flits_out(
+        &mut self,
+        common: &mut Common<'_>,
+        (router, output): (u32, usize),
+        before: Tick,
+    ) -> u32 {
+        let first = with_cells!(&self.cells, cells => cells[router as usize].room[output]);
+        let buffer = common.context.parameters.buffer;
+        let vcs = 0..narrow::<u32>(common.context.vc_map.count());
+        let credits = &mut self.shared.credits;
+        let used = vcs.map(|vc| {
+            // A credit that arrives at that time is not back before.
+            before.checked_sub(1).into_iter().for_each(|last| credits.collect(first + vc, last));
+            buffer - u32::from(credits.room[(first + vc) as usize])
+        });
+        used.sum()
+    }
+
     #[inline]
     fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage) {
         match stage {

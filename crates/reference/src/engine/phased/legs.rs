@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::{
     RelationRoutes,
     adaptive::Misroute,
-    phased::{CountedVcs, Minimal, Ugal, Valiant, Weights},
+    phased::{CountedVcs, Minimal, SeenQueues, Ugal, Valiant, Weights},
     relation::Hop,
 };
 
@@ -373,7 +373,7 @@ impl<'a> Legs<'a> {
         progress: Progress,
         packet: &Packet,
         router: u32,
-        used: impl Fn(u16, &[u8]) -> u32,
+        (used, elsewhere): (impl Fn(u16, &[u8]) -> u32, impl Fn(u32) -> u32),
     ) -> Progress {
         let (_, to) = ends(self.fabric, packet);
         if !progress.undecided || router == to {
@@ -409,19 +409,50 @@ impl<'a> Legs<'a> {
             };
             let hops = match rule.weights {
                 Weights::Double => [1, 2],
+                Weights::Equal => [1, 1],
                 Weights::Hops => [
                     self.left(router, Target::Router(to)).expect("it is connected"),
                     self.length(router, via, to),
                 ],
             };
-            let one = u64::from(least(straight, of_way).0) * u64::from(hops[0]);
-            let other = u64::from(least(by_detour, of_way).0) * u64::from(hops[1]);
+            let queue = |way: Progress, via| match rule.others {
+                None => least(way, of_way).0,
+                Some((seen, _)) => self.seen(router, (via, to), seen, &elsewhere),
+            };
+            let one = u64::from(queue(straight, None)) * u64::from(hops[0]);
+            let other = u64::from(queue(by_detour, Some(via))) * u64::from(hops[1]);
             if chosen.is_none_or(|(_, best, _)| other < best) {
                 chosen = Some((one, other, by_detour));
             }
         }
         let detours = chosen.filter(|&(one, other, _)| one > other + u64::from(rule.threshold));
         detours.map_or(straight, |(.., way)| way)
+    }
+
+    /// What is seen of others on a way along the lowest ports.
+    fn seen(
+        &self,
+        from: u32,
+        (via, to): (Option<Target>, u32),
+        seen: SeenQueues,
+        elsewhere: impl Fn(u32) -> u32,
+    ) -> u32 {
+        let mut channels = Vec::new();
+        let mut at = from;
+        for target in via.into_iter().chain([Target::Router(to)]) {
+            while let Some(&(port, next)) = self.onward(at, target).first() {
+                channels.push((self.fabric.outputs(at).start + u32::from(port), at, next));
+                at = next;
+            }
+        }
+        match seen {
+            SeenQueues::OfWay => channels.iter().map(|&(channel, ..)| elsewhere(channel)).sum(),
+            SeenQueues::OfGroup => {
+                let group = |router: u32| self.group[router as usize];
+                let crossing = channels.iter().find(|(_, at, next)| group(*at) != group(*next));
+                crossing.or(channels.first()).map_or(0, |&(channel, ..)| elsewhere(channel))
+            }
+        }
     }
 
     /// The hops by way of a target, where the lowest ports are taken.

@@ -8,8 +8,9 @@ mod rows;
 
 use std::any::Any;
 
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
-use flitlab_routing::{RelationRoutes, Routes, adaptive::Misroute, relation::Hop};
+use flitlab_routing::{RelationRoutes, Routes, adaptive::Misroute, phased::Ugal, relation::Hop};
 
 use super::choosing::chance_at;
 use super::packet::Packet;
@@ -43,6 +44,13 @@ impl<'a> Phased<'a> {
             .or_else(|| Rows::new(fabric, routes, any).map(Self::Rows))
             .or_else(|| Distances::new(fabric, routes, any).map(Self::Distances));
         Some(own.expect("the reference engine knows all rules"))
+    }
+
+    /// The time at whose multiples routers see what is out at others, if they do.
+    pub fn age(routes: &Routes) -> Option<Picoseconds> {
+        let Routes::Relation(routes) = routes else { return None };
+        let rule: &dyn Any = &**routes.rule.as_ref()?;
+        rule.downcast_ref::<Ugal>()?.others.map(|(_, age)| age)
     }
 
     /// How a packet starts that is injected now.
@@ -87,11 +95,17 @@ impl<'a> Phased<'a> {
     }
 
     /// Lets a packet decide at a router, if it has to. `used` gives the flits out by a port in some
-    /// virtual channels.
-    pub fn decide(&self, packet: &mut Packet, router: u32, used: impl Fn(u16, &[u8]) -> u32) {
+    /// virtual channels, `elsewhere` what was out by any channel when routers last saw it.
+    pub fn decide(
+        &self,
+        packet: &mut Packet,
+        router: u32,
+        used: impl Fn(u16, &[u8]) -> u32,
+        elsewhere: impl Fn(u32) -> u32,
+    ) {
         packet.progress = Some(match (self, packet.progress) {
             (Self::Legs(legs), Some(Progress::Legs(progress))) => {
-                Progress::Legs(legs.decide(progress, packet, router, used))
+                Progress::Legs(legs.decide(progress, packet, router, (used, elsewhere)))
             }
             (Self::Rows(rows), Some(Progress::Rows(progress))) => {
                 Progress::Rows(rows.decide(progress, packet, router, used))
@@ -119,6 +133,35 @@ impl Progress {
 fn left_at(fabric: &Fabric, packet: &Packet, router: u32) -> Option<Misroute> {
     let is_source = ends(fabric, packet).0 == router;
     Some(if is_source { Misroute::AtSource } else { Misroute::OnTheWay })
+}
+
+/// What routers see of others: what was out by all channels at the last multiple of a time.
+#[derive(Default)]
+pub struct Seen {
+    /// How many multiples were over.
+    multiples: Option<u64>,
+    /// By channel of the fabric.
+    flits: Vec<u32>,
+}
+
+impl Seen {
+    /// Looks anew, before anything happens at a time, if it is the first one since a multiple.
+    pub fn look(
+        &mut self,
+        (age, now): (Picoseconds, Picoseconds),
+        channels: u32,
+        out: impl Fn(u32) -> u32,
+    ) {
+        let multiples = Some(now.0 / age.0);
+        if self.multiples != multiples {
+            self.multiples = multiples;
+            self.flits = (0..channels).map(out).collect();
+        }
+    }
+
+    pub fn of(&self, channel: u32) -> u32 {
+        self.flits[channel as usize]
+    }
 }
 
 /// The routers of a packet's source and destination.

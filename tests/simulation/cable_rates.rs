@@ -301,6 +301,7 @@ fn each_kind_of_a_fabrics_cables_has_its_rate_and_latency() {
         ("hyperx", "dimensions = [4, 3]\nredundancy = 2", two, by_column),
         ("switched_torus", "dimensions = [4, 3]", two, by_column),
         ("tree", "arity = 3\nlevels = 3", two, by_level),
+        ("xgft", "down = [3, 4, 2]\nup = [1, 2, 3]", two, by_level),
     ] {
         let text = format!(
             "[topology.{table}]\n{sizes}\n{keys}\n[traffic]\npattern = \"uniform\"\nload = 0.1\n"

@@ -57,7 +57,8 @@ const RELATION: &str = "relation";
 /// Terminals of a switch where a single one would leave most of the cables idle: about as many as
 /// uniform traffic at load 1 fills the cables of the sizes above with; on a Slim Fly half the
 /// cables of a switch, as \[slim-fly\] has it.
-const TERMINALS: [(&str, u32); 3] = [("random_regular", 3), ("kautz", 3), ("slim_fly", 4)];
+const TERMINALS: [(&str, u32); 4] =
+    [("random_regular", 3), ("kautz", 3), ("slim_fly", 4), ("polarfly", 4)];
 
 /// Virtual channels of the starters' switches.
 const INFINIBAND_VCS: u8 = 8;
@@ -275,9 +276,13 @@ mod tests {
             assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
         }
         // A terminal a switch would leave most cables idle.
-        for (topology, terminals) in
-            [("hyperx", 256), ("slim_fly", 200), ("kautz", 108), ("random_regular", 96)]
-        {
+        for (topology, terminals) in [
+            ("hyperx", 256),
+            ("slim_fly", 200),
+            ("polarfly", 228),
+            ("kautz", 108),
+            ("random_regular", 96),
+        ] {
             let (topology, routing) = (topology.into(), AGNOSTIC.into());
             let starter = Starter { topology, routing, ..Starter::default() };
             let document = Document::parse("a.toml", &starter.text("a.toml"));

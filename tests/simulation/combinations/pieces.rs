@@ -13,6 +13,7 @@ pub const TABLES: [&[&str]; 3] = [
         "irregular",
         "switched_torus",
         "tree",
+        "xgft",
         "kautz",
         "dragonfly",
         "dragonfly_plus",
@@ -20,6 +21,8 @@ pub const TABLES: [&[&str]; 3] = [
         "director_tree",
         "hyperx",
         "slim_fly",
+        "polarfly",
+        "switch",
         "netlist",
     ],
     &[
@@ -64,6 +67,7 @@ pub const BASES: &[(&str, &[&str])] = &[
         &["topology.switched_torus.dimensions = [4, 2]", "topology.switched_torus.terminals = 2"],
     ),
     ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
+    ("xgft", &["topology.xgft.down = [2, 2, 3]", "topology.xgft.up = [1, 2, 2]"]),
     (
         "kautz",
         &["topology.kautz.degree = 2", "topology.kautz.length = 2", "topology.kautz.terminals = 2"],
@@ -107,6 +111,8 @@ pub const BASES: &[(&str, &[&str])] = &[
     ),
     ("hyperx", &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"]),
     ("slim_fly", &["topology.slim_fly.prime = 5"]),
+    ("polarfly", &["topology.polarfly.prime = 3"]),
+    ("switch", &["topology.switch.terminals = 9"]),
     ("netlist", &["topology.netlist.path = \"../../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
     ("file", &["routing.file.path = \"torus4x4.routes\""]),
@@ -142,7 +148,7 @@ pub struct Piece {
     /// What it needs beside, unless another piece says something else about it.
     pub with: Vec<&'static str>,
     /// By group of tables: those beside which it can stand, a bit each.
-    pub tables: [u16; 3],
+    pub tables: [u32; 3],
 }
 
 impl Piece {
@@ -189,7 +195,7 @@ impl Piece {
 }
 
 /// Whether there is a table of each group left, and the routing is one that the fabrics know.
-pub fn possible(tables: &[u16]) -> bool {
+pub fn possible(tables: &[u32]) -> bool {
     let of_tori = bits(1, &OF_TORI);
     let torus = tables[0] & 1 != 0;
     let switches = tables[0] & !1 != 0;
@@ -199,12 +205,12 @@ pub fn possible(tables: &[u16]) -> bool {
 }
 
 /// The bits of names in a group of tables.
-pub fn bits(group: usize, names: &[&str]) -> u16 {
+pub fn bits(group: usize, names: &[&str]) -> u32 {
     let places = TABLES[group].iter().enumerate().filter(|(_, name)| names.contains(name));
     places.fold(0, |bits, (place, _)| bits | 1 << place)
 }
 
-fn restrict(tables: &mut [u16; 3], names: &[&str]) {
+fn restrict(tables: &mut [u32; 3], names: &[&str]) {
     let group = (0..3).find(|&group| bits(group, names) != 0);
     if let Some(group) = group {
         tables[group] &= bits(group, names);
@@ -257,6 +263,7 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.switched_torus.dimensions = [3, 3]",
         "topology.switched_torus.dimensions = [4, 2]\ntopology.switched_torus.redundancy = 2",
         "topology.tree.arity = 2",
+        "topology.xgft.down = [3, 4]\ntopology.xgft.up = [1, 2]",
         "topology.kautz.redundancy = 2",
         "topology.dragonfly.groups = 5",
         "topology.dragonfly.cabling = \"absolute\"\ntopology.dragonfly.groups = 3\n\
@@ -267,6 +274,8 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.director_tree.edge_switches = 4",
         "topology.hyperx.dimensions = [3, 3]",
         "topology.slim_fly.prime = 5",
+        "topology.polarfly.prime = 5",
+        "topology.switch.terminals = 16",
         "topology.netlist.path = \"../../fabrics/updn24.net\"",
     ];
     all.extend(each("fabric", &switched));
@@ -375,7 +384,7 @@ fn routings(all: &mut Vec<Piece>) {
     let minimal = "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true";
     all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
-    all.push(Piece::new("routing", of_trees).among(&["tree"]));
+    all.push(Piece::new("routing", of_trees).among(&["tree", "xgft"]));
     let dumps = [
         "topology.netlist.path = \"../../fabrics/ring5.net\"\n\
          routing.opensm.tables = \"../../fabrics/ring5-safe.lfts\"",

@@ -178,12 +178,12 @@ fn set(lines: &mut Vec<String>, line: &str) {
 
 /// The table of each group that a scenario has. No routing if no piece is about it.
 fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 3] {
-    let mut left = TABLES.map(|group| (1u16 << group.len()) - 1);
+    let mut left = TABLES.map(|group| (1u32 << group.len()) - 1);
     let all = left;
     for piece in drawn {
         left.iter_mut().zip(piece.tables).for_each(|(left, own)| *left &= own);
     }
-    let names = |group: usize, bits: u16| {
+    let names = |group: usize, bits: u32| {
         let names = TABLES[group].iter().enumerate();
         names.filter(move |(place, _)| bits >> place & 1 == 1).map(|(_, name)| *name)
     };
@@ -201,7 +201,7 @@ fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 3
 }
 
 /// The topologies of these on which a routing is known.
-fn known(topologies: u16, routing: &str) -> u16 {
+fn known(topologies: u32, routing: &str) -> u32 {
     match routing {
         "agnostic" | "relation" => topologies,
         "opensm" => topologies & bits(0, &["netlist"]),

@@ -12,11 +12,14 @@ mod global_cables;
 mod hyperx;
 mod irregular;
 mod kautz;
+mod polarfly;
 mod random_regular;
 mod sizes;
 mod slim_fly;
+mod switch;
 mod switched_torus;
 mod tree;
+mod xgft;
 
 pub use cascade::Cascade;
 pub use director_tree::DirectorTree;
@@ -26,10 +29,13 @@ pub use global_cables::{GlobalCables, GlobalOrder};
 pub use hyperx::HyperX;
 pub use irregular::Irregular;
 pub use kautz::Kautz;
+pub use polarfly::PolarFly;
 pub use random_regular::RandomRegular;
 pub use slim_fly::SlimFly;
+pub use switch::Switch;
 pub use switched_torus::SwitchedTorus;
 pub use tree::Tree;
+pub use xgft::Xgft;
 
 use flitlab_base::registry::{Component, Row};
 
@@ -81,11 +87,12 @@ pub struct Built {
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
-pub static BUILDERS: [Row<BuilderKind>; 11] = [
+pub static BUILDERS: [Row<BuilderKind>; 14] = [
     random_regular::RANDOM_REGULAR,
     irregular::IRREGULAR,
     switched_torus::SWITCHED_TORUS,
     tree::TREE,
+    xgft::XGFT,
     kautz::KAUTZ,
     dragonfly::DRAGONFLY,
     dragonfly_plus::DRAGONFLY_PLUS,
@@ -93,6 +100,8 @@ pub static BUILDERS: [Row<BuilderKind>; 11] = [
     director_tree::DIRECTOR_TREE,
     hyperx::HYPERX,
     slim_fly::SLIM_FLY,
+    polarfly::POLARFLY,
+    switch::SWITCH,
 ];
 
 impl Built {
@@ -124,6 +133,10 @@ fn cables_text(cables: u32, what: &str) -> String {
 
 fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::Sizes(text.into()))
+}
+
+fn is_prime(number: u32) -> bool {
+    number > 1 && (2..).take_while(|i| i * i <= number).all(|i| !number.is_multiple_of(i))
 }
 
 /// The routers of a fabric, if its size is allowed.

@@ -1,8 +1,8 @@
 //! Slim Fly (\[slim-fly\]) on McKay-Miller-Siran graphs of diameter 2.
 
 use super::{
-    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
-    refuse,
+    ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, is_prime, populate,
+    product, refuse,
 };
 use flitlab_base::registry::Row;
 
@@ -42,9 +42,7 @@ impl SlimFly {
     /// If q is no odd prime of 5 or more.
     pub fn cabling(&self) -> Result<Cabling, TopologyError> {
         let q = self.prime;
-        let prime =
-            q > 4 && q < 1_000 && (2..q).take_while(|i| i * i <= q).all(|i| !q.is_multiple_of(i));
-        if !prime {
+        if !(5..1_000).contains(&q) || !is_prime(q) {
             return refuse(format!(
                 "a Slim Fly is built on a prime from 5 to 997, and {q} is none"
             ));

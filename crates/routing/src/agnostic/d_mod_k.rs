@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::ForwardingQuality;
     use flitlab_fabric::Cabling;
-    use flitlab_fabric::builders::{DirectorTree, Tree};
+    use flitlab_fabric::builders::{DirectorTree, Tree, Xgft};
     use flitlab_fabric::netlist::Netlist;
 
     fn shortest(fabric: &Fabric) -> ForwardingQuality {
@@ -212,6 +212,29 @@ mod tests {
             assert_eq!(quality.load.maximum, (terminals - u64::from(arity)) as f64);
         }
         shortest(&DirectorTree::default().cabling().unwrap().fabric().unwrap());
+    }
+
+    /// Between two levels m_1 ... m_l terminals send to all others by w_1 ... w_(l + 1) cables.
+    #[test]
+    fn slimmed_trees_are_routed_evenly() {
+        for (down, up) in [
+            (&[4, 4][..], &[1, 2][..]),
+            (&[2, 2, 4], &[1, 2, 1]),
+            (&[6, 4, 3], &[1, 3, 2]),
+            (&[4, 2, 2], &[1, 4, 2]),
+        ] {
+            let tree = Xgft { down: down.to_vec(), up: up.to_vec() };
+            let load = shortest(&tree.cabling().unwrap().fabric().unwrap()).load;
+            let all: u32 = down.iter().product();
+            let of_level = (1..down.len()).map(|level| {
+                let below: u32 = down[..level].iter().product();
+                let cables: u32 = up[..=level].iter().product();
+                f64::from(below * (all - below)) / f64::from(cables)
+            });
+            let loads: Vec<f64> = of_level.collect();
+            assert_eq!(load.maximum, loads.iter().copied().fold(0.0, f64::max), "{down:?} {up:?}");
+            assert_eq!(load.minimum, loads.iter().copied().fold(f64::MAX, f64::min));
+        }
     }
 
     /// The theorem of \[d-mod-k\].

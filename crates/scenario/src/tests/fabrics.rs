@@ -11,11 +11,14 @@ pub(super) fn smallest(name: &str) -> String {
         "irregular" => "switches = 6",
         "switched_torus" => "dimensions = [3, 2]",
         "tree" => "arity = 2\nlevels = 2",
+        "xgft" => "down = [2, 2]\nup = [1, 3]",
         "kautz" => "degree = 2\nlength = 2",
         "dragonfly" => "groups = 3\ngroup_size = 2\nglobal_cables = 1",
         "dragonfly_plus" => "groups = 3\nleaves = 2\nspines = 2\nglobal_cables = 1",
         "hyperx" => "dimensions = [2, 2]",
         "slim_fly" => "prime = 5",
+        "polarfly" => "prime = 3",
+        "switch" => "terminals = 4",
         "netlist" => "path = \"../fabrics/torus4x4.net\"",
         _ => "",
     };
@@ -44,6 +47,7 @@ fn every_kind_of_fabric_is_built_and_routed() {
         ("irregular", (6, 24, 12)),
         ("switched_torus", (6, 6, 9)),
         ("tree", (4, 4, 4)),
+        ("xgft", (5, 4, 6)),
         ("kautz", (6, 6, 12)),
         ("dragonfly", (6, 6, 6)),
         ("dragonfly_plus", (12, 12, 15)),
@@ -51,6 +55,8 @@ fn every_kind_of_fabric_is_built_and_routed() {
         ("director_tree", (243, 1_407, 3_384)),
         ("hyperx", (4, 8, 4)),
         ("slim_fly", (50, 50, 175)),
+        ("polarfly", (13, 13, 24)),
+        ("switch", (1, 4, 0)),
         ("netlist", (16, 16, 32)),
     ] {
         let network = network(&smallest(name));
@@ -94,6 +100,8 @@ fn trees_and_dragonflies_have_shortest_paths_by_themselves() {
         assert_eq!(algorithm(&format!("{dragonfly}{few}")), "nue-balanced");
     }
     assert_eq!(algorithm(&format!("[topology.tree]\narity = 3\nlevels = 3\n{load}")), "d-mod-k");
+    let slimmed = format!("[topology.xgft]\ndown = [4, 4]\nup = [1, 2]\n{load}");
+    assert_eq!(algorithm(&slimmed), "d-mod-k");
     let network = read(&dragonfly).network;
     let Ok(Routes::Forwarding(table)) = network.routes() else { panic!("a table") };
     let quality = ForwardingQuality::new(&network.fabric, table);

@@ -499,7 +499,11 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
-    let presets = ["router.preset = \"infiniband-4xqdr\"", "router.preset = \"angara\""];
+    let presets = [
+        "router.preset = \"infiniband-4xqdr\"",
+        "router.preset = \"angara\"",
+        "router.preset = \"noc-mesh\"",
+    ];
     all.extend(each("preset", &presets));
     let paper = "router.preset = \"outflank-paper\"\nmeasure.messages = 5";
     let adaptive = ["adaptive", "pick_orthant", "outflank"];

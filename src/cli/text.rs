@@ -277,11 +277,16 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         return text;
     }
     let (hops, cpu) = (work.counters.packet_hops, work.simulating.as_secs_f64());
+    // In a single switch packets have no hops.
+    let each = if hops == 0 {
+        String::new()
+    } else {
+        let million = hops as f64 / cpu.max(1e-9) / 1e6;
+        format!(": {:.0} ns each, {million:.2} million a second", work.nanoseconds_each(hops))
+    };
     let simulated = format!(
-        "{hops} packet-hops in {:.2} s, {cpu:.2} s of CPU: {:.0} ns each, {:.2} million a second; digest {:016x}",
+        "{hops} packet-hops in {:.2} s, {cpu:.2} s of CPU{each}; digest {:016x}",
         work.elapsed.as_secs_f64(),
-        work.nanoseconds_each(hops),
-        hops as f64 / cpu.max(1e-9) / 1e6,
         row.digest.unwrap_or(0)
     );
     line("simulated", simulated);

@@ -24,6 +24,11 @@ fn scenarios_of_irregular_networks_check_and_run() {
 }
 
 #[test]
+fn scenarios_of_networks_on_chips_check_and_run() {
+    assert_eq!(scenarios_check_and_run("noc_scenarios", |path| path.contains("/noc/")), 1);
+}
+
+#[test]
 #[ignore = "long: five minutes; every scenario of the repository checks and runs"]
 fn every_scenario_of_the_repository_checks_and_runs() {
     let seen = scenarios_check_and_run("every_scenario", |_| true);

@@ -1,5 +1,24 @@
 //! Rules with phases against closed forms: what a Dragonfly carries, and how far packets go.
 
+use std::sync::Arc;
+
+use flitlab::{
+    engine::{FlitSharing, Parameters, Switching},
+    routing::{
+        RelationRoutes, Routes,
+        phased::{PhasedParameters, PhasedRule},
+        prove_relation,
+        relation::Relation,
+    },
+    topology::{Fabric, builders::RandomRegular},
+};
+use flitlab_reference::agreement::can_be_delivered;
+use flitlab_reference::message::data;
+use flitlab_reference::random_phased;
+use flitlab_reference::random_scenario::Scenario;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
 use crate::common::workplace::{Workplace, with};
 
 /// A Dragonfly of 72 terminals whose routers have a queue behind each output and no bottleneck
@@ -101,7 +120,8 @@ fn ugal_follows_the_better_of_both() {
 }
 
 /// Where routers know the queues of the cables between groups, UGAL carries as much as the better
-/// of minimal routing and Valiant's for both patterns, or more.
+/// of minimal routing and Valiant's for both patterns, or more, if all have one virtual channel for
+/// each step.
 #[test]
 fn ugal_with_a_view_of_its_group_carries_what_the_better_way_does() {
     let global = "routing.relation.rule={ ugal = { sees = \"group\" } }";
@@ -111,7 +131,8 @@ fn ugal_with_a_view_of_its_group_carries_what_the_better_way_does() {
             let settings = [settings, more].concat();
             carried(&format!("rules_global_{pattern}_{rule}"), &settings).0
         };
-        let better = carried("minimal", &[]).max(carried("valiant", &[by_group]));
+        let better =
+            carried("minimal", &["routing.relation.lanes=2"]).max(carried("valiant", &[by_group]));
         let own = carried("ugal", &[global]);
         assert!(own > 0.95 * better, "{pattern}: {own} {better}");
     }
@@ -216,4 +237,83 @@ fn too_few_virtual_channels_deadlock() {
     };
     assert_eq!(run("enough", "router.virtual_channels=4"), 0);
     assert_eq!(run("fewer", "router.virtual_channels=1"), 3);
+}
+
+/// Full networks of random fabrics and rules, with buffers for one packet: none deadlocks with as
+/// few virtual channels as the proof allows, some do with one fewer.
+#[test]
+fn no_full_network_deadlocks_with_the_virtual_channels_that_the_proof_allows() {
+    fill_networks(0..150);
+}
+
+#[test]
+#[ignore = "long: 2,000 full networks (FLITLAB_SCENARIOS)"]
+fn no_full_network_deadlocks_in_many() {
+    let number = |name: &str, usual| std::env::var(name).map_or(usual, |it| it.parse().unwrap());
+    let first = number("FLITLAB_FIRST", 0);
+    fill_networks(first..first + number("FLITLAB_SCENARIOS", 2_000));
+}
+
+fn fill_networks(seeds: std::ops::Range<u64>) {
+    let (mut tried, mut deadlocks) = (0, 0);
+    for seed in seeds {
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        let (fabric, spec) = random_phased::fabric_and_rule(random, |random| {
+            let graph =
+                RandomRegular { routers: 8, degree: 3, terminals: 2, seed: random.random() };
+            graph.cabling().unwrap().fabric().unwrap()
+        });
+        let made = |vcs, clamps| {
+            let parameters = PhasedParameters { vcs, largest_packet: 4, clamps };
+            spec.relation(&fabric, &parameters).ok()
+        };
+        let is_proved = |made: &(Arc<dyn PhasedRule>, Relation)| {
+            prove_relation(&fabric, &made.1).flaws.is_empty()
+        };
+        let least = (1..=16).find_map(|vcs| Some((vcs, made(vcs, false).filter(is_proved)?)));
+        let Some((vcs, made_so)) = least else { continue };
+        let (mut random, escapes) = (random.clone(), made_so.1.has_escape());
+        let full = full_network(&fabric, made_so, (vcs, escapes, seed), &mut random.clone());
+        assert!(can_be_delivered(&full), "seed {seed}: {spec:?}");
+        tried += 1;
+        let fewer = vcs.checked_sub(1).filter(|&fewer| fewer > 0);
+        let clamped = fewer.and_then(|vcs| Some((vcs, made(vcs, true)?)));
+        let Some((vcs, clamped)) = clamped.filter(|(_, made)| !is_proved(made)) else { continue };
+        let full = full_network(&fabric, clamped, (vcs, escapes, seed), &mut random);
+        deadlocks += u32::from(!can_be_delivered(&full));
+    }
+    assert!(tried > 50 && deadlocks * 20 > tried, "{deadlocks} of {tried}");
+}
+
+/// A network in which each terminal has many packets for others from the start.
+fn full_network(
+    fabric: &Fabric,
+    (rule, relation): (Arc<dyn PhasedRule>, Relation),
+    (vcs, escapes, seed): (u8, bool, u64),
+    random: &mut dyn Rng,
+) -> Scenario {
+    // Worms may hold an escape and wait for another one.
+    let sharing = [
+        None,
+        Some((FlitSharing::default(), Switching::VirtualCutThrough)),
+        (!escapes).then(|| (FlitSharing::default(), Switching::Wormhole)),
+    ];
+    let sharing = sharing[(seed % 3) as usize].clone();
+    let mut parameters =
+        Parameters { virtual_channels: vcs, bubble: false, ..Parameters::default() };
+    if let Some((sharing, switching)) = sharing {
+        (parameters.sharing, parameters.switching) = (Some(sharing), switching);
+    }
+    parameters.buffer = parameters.maximum_packet();
+    let bytes = parameters.maximum_payload.0;
+    let terminals = fabric.live_terminals().collect::<Vec<u32>>();
+    let messages = terminals.iter().flat_map(|&source| {
+        let mut to = || terminals[random.random_range(0..terminals.len())];
+        (0..12).map(|_| to()).filter(|&to| to != source).map(|to| (source, to)).collect::<Vec<_>>()
+    });
+    let messages = messages.map(|(source, to)| data(0, source, to, bytes)).collect();
+    let (rule, relation) = (Some(rule), Arc::new(relation));
+    let routes = RelationRoutes { relation, rule, random_ties: true, injection_bubble: 0, seed };
+    let (fabric, routes) = (fabric.clone(), Routes::Relation(routes));
+    Scenario { fabric, routes, parameters, messages, collective: None }
 }

@@ -2,6 +2,8 @@
 
 use flitlab::engine::{Log, Parameters, Switching, run_script, zero_load_latency};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
+use flitlab::scenario::{Document, Scenario};
+use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds, Rate};
@@ -99,4 +101,20 @@ fn one_hop_by_hand() {
         log.packets[0].delivered,
         Picoseconds(2_000 + 3_000 + 5_000 + 3_000 + 7_000 + 4 * 10)
     );
+}
+
+/// The closed form at the head of scenarios/noc/mesh.toml: 2 H + 7 cycles of a nanosecond over H
+/// hops, of which there are 16/3 in the mean and 14 at most.
+#[test]
+fn routers_on_a_chip_take_a_cycle_and_so_do_their_links() {
+    let text = include_str!("../../scenarios/noc/mesh.toml");
+    let scenario = Scenario::read(&Document::parse("mesh.toml", text)).unwrap();
+    let simulation = Simulation::new(&scenario).unwrap();
+    let forecast = simulation.forecast();
+    assert!((forecast.zero_load_mean - (2.0 * 16.0 / 3.0 + 7.0) * 1e3).abs() < 0.01);
+    assert_eq!(forecast.zero_load_maximum, Picoseconds(35_000));
+    let load = Document::parse("mesh.toml", &text.replace("load = 0.1\n", "load = 0.01\n"));
+    let measured = Simulation::new(&Scenario::read(&load).unwrap()).unwrap().run(&mut |_| {});
+    let mean = measured.found.measured.packet_latency_mean.unwrap().0 as f64;
+    assert!((1.0..1.03).contains(&(mean / forecast.zero_load_mean)), "{mean}");
 }

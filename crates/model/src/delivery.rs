@@ -26,6 +26,15 @@ impl Misroute {
     /// Those of rules with phases.
     pub const BY_PHASES: [Self; 2] = [Self::AtSource, Self::OnTheWay];
 
+    /// Its place among the kinds of its routing.
+    pub fn place(self) -> u8 {
+        match self {
+            Self::OutFlank | Self::AtSource => 0,
+            Self::Wraparound | Self::OnTheWay => 1,
+            Self::Orthant => 2,
+        }
+    }
+
     /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {

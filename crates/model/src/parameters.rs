@@ -347,6 +347,35 @@ impl Parameters {
         }
     }
 
+    /// The `noc-mesh` preset: routers of a network on a chip with a clock of 1 GHz. A router takes one
+    /// cycle and so does a link, as is usual for such networks (\[garnet\]): flits of 16 B, a cache
+    /// line of 64 B and its header in a packet of 5 flits, wormhole switching, 4 virtual channels
+    /// of 4 flits each. All of them are assumed.
+    pub fn noc_mesh() -> Self {
+        let (rate, cycle) = (Rate(128_000_000_000), Picoseconds(1_000));
+        Self {
+            flit: Bytes(16),
+            maximum_payload: Bytes(64),
+            virtual_channels: 4,
+            buffer: 4,
+            switching: Switching::Wormhole,
+            sharing: Some(FlitSharing::default()),
+            routing_latency: Picoseconds::ZERO,
+            crossbar_latency: cycle,
+            link_rate: rate,
+            link_latency: cycle,
+            injection_rate: rate,
+            injection_latency: cycle,
+            injection_buffer: 4,
+            ejection_rate: rate,
+            ejection_latency: cycle,
+            send_overhead: Picoseconds::ZERO,
+            receive_overhead: Picoseconds::ZERO,
+            service_time: Picoseconds::ZERO,
+            ..Self::infiniband_4xqdr()
+        }
+    }
+
     /// Flits of a packet with this payload.
     #[inline]
     pub fn packet_flits(&self, payload: u64) -> u32 {

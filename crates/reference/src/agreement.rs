@@ -23,6 +23,12 @@ pub fn run_fast(scenario: &Scenario) -> Log {
     run_script(fabric, routes, parameters, script).expect("no deadlock").0
 }
 
+/// Whether the fast engine delivers all packets, or deadlocks.
+pub fn can_be_delivered(scenario: &Scenario) -> bool {
+    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
+    run_script(fabric, routes, parameters, Script::new(messages.clone())).is_ok()
+}
+
 /// Panics unless the fast engine counts the same of links that err.
 pub fn assert_equal_counts(scenario: &Scenario, counts: Counts, flits: &[Vec<u64>]) {
     let Scenario { fabric, routes, parameters, .. } = scenario;

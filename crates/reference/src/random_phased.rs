@@ -22,19 +22,18 @@ pub fn routes(
     other: impl Fn(&mut dyn Rng) -> Fabric,
 ) -> (Fabric, Routes) {
     loop {
-        let Some(fabric) = fabric(random, &other) else { continue };
-        let (name, keys) = rule(random);
+        let (fabric, spec) = fabric_and_rule(random, &other);
         let parameters = PhasedParameters {
             vcs: random.random_range(1..=7),
             largest_packet: random.random_range(1..=40),
             clamps: true,
         };
-        let made = PhasedSpec::new(name, &keys).relation(&fabric, &parameters);
+        let made = spec.relation(&fabric, &parameters);
         let Ok((rule, relation)) = made else { continue };
         // On some fabrics hops of this rule lead where none leads on.
         let leads_on =
             || prove_relation(&fabric, &relation).flaws.iter().all(RelationFlaw::is_cycle);
-        if name == "polarized" && !leads_on() {
+        if spec.name == "polarized" && !leads_on() {
             continue;
         }
         let (rule, relation) = (Some(rule), Arc::new(relation));
@@ -43,6 +42,20 @@ pub fn routes(
         let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
         return (fabric, Routes::Relation(routes));
     }
+}
+
+/// A fabric, and a rule that may suit it; `other` makes a fabric of any shape.
+pub fn fabric_and_rule(
+    random: &mut dyn Rng,
+    other: impl Fn(&mut dyn Rng) -> Fabric,
+) -> (Fabric, PhasedSpec) {
+    let fabric = loop {
+        if let Some(fabric) = fabric(random, &other) {
+            break fabric;
+        }
+    };
+    let (name, keys) = rule(random);
+    (fabric, PhasedSpec::new(name, &keys))
 }
 
 fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Option<Fabric> {

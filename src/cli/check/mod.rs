@@ -469,6 +469,12 @@ fn virtual_channels(simulation: &Simulation) -> String {
                 "{all}; on rings data and requests take 0 and 1, {responses}, by whether they pass the dateline"
             );
         }
+        RoutingSpec::Adaptive(_) => &VIRTUAL_CHANNEL_NAMES,
+        _ if scenario.parameters.sharing.is_some() => {
+            return format!(
+                "{all}; packets take any of them; where some are answered, requests the lower half and responses the rest"
+            );
+        }
         _ => &VIRTUAL_CHANNEL_NAMES,
     };
     let named = (0..).zip(names).map(|(number, name)| match purpose(simulation, number) {

@@ -373,6 +373,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
@@ -511,7 +512,11 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
-    let presets = ["router.preset = \"infiniband-4xqdr\"", "router.preset = \"angara\""];
+    let presets = [
+        "router.preset = \"infiniband-4xqdr\"",
+        "router.preset = \"angara\"",
+        "router.preset = \"noc-mesh\"",
+    ];
     all.extend(each("preset", &presets));
     let paper = "router.preset = \"outflank-paper\"\nmeasure.messages = 5";
     let adaptive = ["adaptive", "pick_orthant", "outflank"];

@@ -85,7 +85,7 @@ impl<'d> Reader<'d> {
 }
 
 /// The message for an unknown key: the nearest name in its table, else the tables that have such a
-/// key.
+/// key. A plural of it in its own table is nearer than the key itself in another one.
 fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: Option<&Reference>) -> Diagnostic {
     let whereabouts =
         if scope.path.is_empty() { String::new() } else { format!(" in {}", scope.title) };
@@ -97,7 +97,7 @@ fn unknown(scope: &Scope<'_>, key: &str, place: &Location, all: Option<&Referenc
     };
     let homes = all.map_or_else(Vec::new, |all| all.homes(key));
     if let Some(near) = nearest(key, scope.asked.iter().copied())
-        && (homes.is_empty() || near.eq_ignore_ascii_case(key))
+        && (homes.is_empty() || near.eq_ignore_ascii_case(key) || near.starts_with(key))
     {
         return problem.label(format!("did you mean `{near}`?")).help(keys);
     }

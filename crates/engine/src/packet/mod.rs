@@ -144,8 +144,7 @@ impl Origin {
     }
 
     pub(crate) fn set_misroute(&mut self, kind: Option<Misroute>) {
-        // A routing's kinds have the numbers from 1 on.
-        let number = kind.map_or(0, |kind| kind as u8 % Misroute::ON_TORI.len() as u8 + 1);
+        let number = kind.map_or(0, |kind| kind.place() + 1);
         self.flags = self.flags & !MISROUTE | number;
     }
 }

@@ -1,7 +1,6 @@
 //! Dragonflies (\[dragonfly\]).
 
 use super::global_cables::{GlobalCables, Groups};
-use super::sizes::TWO_OR_MORE;
 use super::{
     BuilderKind, Built, Cabling, DRAGONFLY_TABLE, Size, Sizes, TERMINALS, TopologyError, begin,
     join_all, pairs, populate, product, refuse,
@@ -17,11 +16,9 @@ pub(super) const DRAGONFLY: Row<BuilderKind> = Row::new(
 );
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let groups = sizes.required_in("groups", TWO_OR_MORE, 9, "Groups, g.");
+    let groups = sizes.groups();
     let routers = sizes.required("group_size", 4, "Switches of a group, a.");
-    let doc = "Ports of each switch for cables to other groups, h; some are left over if a h is no multiple of \
-         g - 1.";
-    let global = sizes.required("global_cables", 2, doc);
+    let global = sizes.global_cables();
     let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,

@@ -2,7 +2,6 @@
 //! with each of its spines; spines have the cables to other groups.
 
 use super::global_cables::{GlobalCables, Groups};
-use super::sizes::TWO_OR_MORE;
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TERMINALS, TopologyError, begin, populate,
     product, refuse,
@@ -18,12 +17,10 @@ pub(super) const DRAGONFLY_PLUS: Row<BuilderKind> = Row::new(
 .known_as(&["megafly", "dfplus"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let groups = sizes.required_in("groups", TWO_OR_MORE, 5, "Groups.");
+    let groups = sizes.groups();
     let leaves = sizes.required("leaves", 4, "Leaf switches of a group.");
     let spines = sizes.required("spines", 4, "Spine switches of a group.");
-    let doc = "Ports of each spine for cables to other groups; some are left over if those of a group are no multiple \
-               of the other groups.";
-    let global = sizes.required("global_cables", 4, doc);
+    let global = sizes.global_cables();
     let terminals = narrow(sizes.reader.value_from(
         "terminals",
         &TERMINALS,

@@ -25,7 +25,7 @@ pub(super) const IRREGULAR: Row<BuilderKind> = Row::new(
 .known_as(&["now", "network_of_workstations"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let switches = sizes.required("switches", 16, "How many switches there are.");
+    let switches = sizes.switches();
     let ports = sizes.value("ports", 8, "Ports of each switch.");
     let terminals = sizes.terminals(4);
     let links = sizes.value("links", 4, "Links of each switch, each to another neighbour.");

@@ -19,7 +19,7 @@ fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let length =
         sizes.required("length", 3, "Letters of a word, which bounds the hops from any switch.");
     let terminals = sizes.terminals(1);
-    let redundancy = sizes.redundancy("Cables for each arc.");
+    let redundancy = sizes.redundancy();
     let kautz = Kautz { degree: degree?, length: length?, terminals, redundancy };
     let name = format!(
         "Kautz graph of degree {} and length {}{}",

@@ -7,7 +7,6 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::sizes::TWO_OR_MORE;
 use super::{
     ANY_TABLE, BuilderKind, Built, Cabling, Size, Sizes, TopologyError, begin, populate, product,
     refuse,
@@ -22,7 +21,7 @@ pub(super) const RANDOM_REGULAR: Row<BuilderKind> = Row::new(
 .known_as(&["jellyfish"]);
 
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
-    let routers = sizes.required_in("switches", TWO_OR_MORE, 32, "How many switches there are.");
+    let routers = sizes.switches();
     let degree = sizes.required("degree", 6, "Cables of each switch to others.");
     let terminals = sizes.terminals(1);
     let seed = sizes.seed();

@@ -55,7 +55,7 @@ impl Sizes<'_, '_> {
     /// default terminals are as many as the switches along the shortest dimension, so that uniform
     /// traffic just fills it (a flattened butterfly's concentration).
     pub(super) fn terminals_of_hyperx(&mut self, dimensions: Option<&[u32]>) -> (u32, u32) {
-        let redundancy = self.redundancy("Cables between two switches of a dimension.");
+        let redundancy = self.redundancy();
         let joined = dimensions.unwrap_or_default().iter().filter(|&&size| size > 1);
         let usual = joined.min().map_or(1, |&size| size.saturating_mul(redundancy));
         let doc = "Terminals of each switch. By itself as many as uniform traffic at load 1 just fills the cables with.";
@@ -70,8 +70,25 @@ impl Sizes<'_, '_> {
         self.reader.value_from("seed", &Whole { range: 0..=LARGEST }, self.seed, from, doc)
     }
 
-    pub(super) fn redundancy(&mut self, doc: &'static str) -> u32 {
-        self.value("redundancy", 1, doc)
+    /// Reads the number of switches of a random fabric.
+    pub(super) fn switches(&mut self) -> Option<u32> {
+        self.required_in("switches", TWO_OR_MORE, 32, "How many switches there are.")
+    }
+
+    /// Reads the number of groups.
+    pub(super) fn groups(&mut self) -> Option<u32> {
+        self.required_in("groups", TWO_OR_MORE, 9, "Groups, g.")
+    }
+
+    /// Reads the ports for cables between groups.
+    pub(super) fn global_cables(&mut self) -> Option<u32> {
+        let doc = "Ports for cables to other groups, h, of each switch that has some: a Dragonfly+'s spines.";
+        self.required("global_cables", 2, doc)
+    }
+
+    /// Reads the number of parallel cables.
+    pub(super) fn redundancy(&mut self) -> u32 {
+        self.value("redundancy", 1, "Parallel cables in place of each one.")
     }
 
     /// Reads rates and latencies of cables by dimension or level, if it is known how many these are.

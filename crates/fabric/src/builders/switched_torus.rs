@@ -19,7 +19,7 @@ pub(super) const SWITCHED_TORUS: Row<BuilderKind> = Row::new(
 fn read(sizes: &mut Sizes<'_, '_>) -> Option<Built> {
     let dimensions = sizes.dimensions();
     let terminals = sizes.terminals(1);
-    let redundancy = sizes.redundancy("Cables between neighbours.");
+    let redundancy = sizes.redundancy();
     let kinds = sizes.cables(dimensions.as_ref().map(Vec::len));
     let torus = SwitchedTorus { sizes: dimensions?, terminals, redundancy };
     let name = format!(

@@ -35,6 +35,7 @@ pub(super) const ATOMIC: &str = "atomic";
 
 const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
+const NOC_MESH: &str = "noc-mesh";
 const OUTFLANK_PAPER: &str = "outflank-paper";
 
 /// The values of `[router]`, `[link]` and `[adapter]`.
@@ -105,6 +106,8 @@ fn router(
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
                       flit, 8 virtual channels with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
+    let noc = "a network on a chip: 1 GHz, a cycle a router and a link, flits of 16 B, packets of 1 flit and \
+               up to 64 B, wormhole switching, 4 virtual channels with buffers of 4 flits, shared flit by flit.";
     let paper = "the output-queued, store-and-forward router behind the results of the OutFlank paper, which has a \
                  simulator of its own; its keys have the values of the paper's Table 1. For tori of rings with \
                  [routing.adaptive], [routing.pick_orthant] or [routing.outflank], and [traffic]; the other keys of [router], \
@@ -113,6 +116,7 @@ fn router(
     let presets = vec![
         plain(ANGARA, (ANGARA, input_queued, Parameters::default()), angara),
         plain(INFINIBAND, (INFINIBAND, input_queued, Parameters::infiniband_4xqdr()), infiniband),
+        plain(NOC_MESH, (NOC_MESH, input_queued, Parameters::noc_mesh()), noc),
         with_keys(OUTFLANK_PAPER, paper, |reader| {
             let routers = output_queued(reader);
             Some((OUTFLANK_PAPER, RouterModel::OutputQueued(routers), equivalent(&routers)))
@@ -139,7 +143,12 @@ fn router(
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);
-    to.switching = switching(reader).unwrap_or(to.switching);
+    // With output queues a packet is one flit, so the kind of switching makes no difference.
+    let usual = match model {
+        RouterModel::InputQueued => to.switching,
+        RouterModel::OutputQueued(_) => Switching::VirtualCutThrough,
+    };
+    to.switching = switching(reader, usual).unwrap_or(to.switching);
     to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
@@ -195,15 +204,18 @@ fn output_queued(reader: &mut Reader<'_>) -> output_queued::Parameters {
     to
 }
 
-fn switching(reader: &mut Reader<'_>) -> Option<Switching> {
+fn switching(reader: &mut Reader<'_>, usual: Switching) -> Option<Switching> {
     let doc = "When a packet may ask for its next output.";
     let wormhole = "when its header is there; its flits wait where they are for room, one by one. Only where links \
                     are shared flit by flit.";
-    let kinds = [
+    let mut kinds = [
         ("virtual-cut-through", Switching::VirtualCutThrough, "when its header is there."),
         ("store-and-forward", Switching::StoreAndForward, "when its last flit is there."),
         ("wormhole", Switching::Wormhole, wormhole),
     ];
+    // The first one is the default.
+    let first = kinds.iter().position(|kind| kind.1 == usual).expect("a kind of switching");
+    kinds[..=first].rotate_right(1);
     reader.one_of("switching", "kind of switching", doc, kinds)
 }
 
@@ -229,7 +241,8 @@ fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
     reader.set("latency", &hop_time(Picoseconds(1)), &mut to.link_latency, doc);
     let doc = "How virtual channels share the channels of links and adapters.";
-    let choice = Choice::usual("sharing", "kind of sharing", "packet", doc);
+    let usual = if to.sharing.is_some() { "flit" } else { "packet" };
+    let choice = Choice::usual("sharing", "kind of sharing", usual, doc);
     let packet = "a channel is granted to a packet until its end.";
     let flit = "packets take turns flit by flit, each in a virtual channel of its own.";
     let variants =

@@ -54,11 +54,9 @@ impl<'a> Distances<'a> {
         let rule = polarized.or(any.downcast_ref().map(Rule::Ancestor))?;
         let routers = fabric.routers() as usize;
         let mut between = vec![vec![FAR; routers]; routers];
-        for at in 0..routers {
-            between[at][at] = 0;
-            for next in fabric.neighbors(at as u32).filter(|&next| next as usize != at) {
-                between[at][next as usize] = 1;
-            }
+        for (at, row) in between.iter_mut().enumerate() {
+            fabric.neighbors(at as u32).for_each(|next| row[next as usize] = 1);
+            row[at] = 0;
         }
         for by in 0..routers {
             for from in 0..routers {

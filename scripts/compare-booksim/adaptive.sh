@@ -1,0 +1,36 @@
+# Sourced by scripts/compare-booksim.sh: what scripts/compare-peers/adaptive.sh asks of BookSim.
+
+# shellcheck disable=SC2034 # compare-peers/adaptive.sh reads them.
+peer=booksim peer_name=BookSim template=$root/scripts/compare-booksim/adaptive.toml
+
+series_of() {
+    # shellcheck disable=SC2034
+    series=-
+}
+
+# BookSim sends through the router what a node sends to itself.
+pattern_of_row() {
+    case $2 in
+    uniform) echo '{ uniform = { include_self = true } }' ;;
+    transpose) pairs_by transpose.csv 64 '(int(source / 4) % 4 * 4 + int(source / 16)) * 4 + source % 4' ;;
+    bit-reverse)
+        pairs_by bit-reverse.csv 64 'source % 2 * 32 + int(source / 2) % 2 * 16 + int(source / 4) % 2 * 8 + int(source / 8) % 2 * 4 + int(source / 16) % 2 * 2 + int(source / 32)'
+        ;;
+    esac
+}
+
+keys_of() {
+    local network=$1 routing=$2 vcs=$3 flits=$4 buffer=$5 rule
+    case $network,$routing in
+    dragonfly-*,min) rule='"dragonfly-minimal"' ;;
+    # BookSim draws a node, and its three virtual channels are otherwise those by way of a group.
+    dragonfly-*,ugal) rule='{ ugal = { via = "group", threshold = 30 } }' ;;
+    hyperx-*,valiant) rule='"valiant"' ;;
+    hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2 } }' ;;
+    tree-*,anca) rule='"minimal"' ;;
+    *) return 1 ;;
+    esac
+    keys+=(--set "routing.relation.rule=$rule" --set "router.virtual_channels=$vcs"
+        --set "router.maximum_payload=\"$((16 * flits)) B\"" --set "router.buffer=\"$buffer flits\""
+        --set "adapter.injection_buffer=\"$buffer flits\"")
+}

@@ -11,6 +11,8 @@
 #   scripts/compare-caminos.sh adaptive           adaptive and non-minimal routing on Dragonflies, HyperX, a Slim Fly and a
 #                                                 tree, beside results/peers/caminos-adaptive.csv; ten minutes
 #   scripts/compare-caminos.sh adaptive hyp       the same, only rows that begin so in that file
+#   scripts/compare-caminos.sh rules              what single rules in which the two differ there move, by a model of
+#                                                 CAMINOS's router (compare-caminos/model.rs); ten minutes
 #
 # CAMINOS=PATH  a CAMINOS that is installed already; otherwise it is installed under target/
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
@@ -39,7 +41,7 @@ longer=10
 mode=time
 begins=''
 case ${1:-} in
-stored | figures | adaptive)
+stored | figures | adaptive | rules)
     mode=$1
     begins=${2:-}
     [ $# -le 2 ] || fail "$mode takes at most how rows begin"
@@ -83,9 +85,11 @@ find_caminos() {
     *) fail "$caminos is not CAMINOS $version" ;;
     esac
 }
-[ "$mode" = stored ] || [ "$mode" = adaptive ] || find_caminos
+case $mode in time | figures) find_caminos ;; esac
 
-if [ -n "${FLITLAB:-}" ]; then
+if [ "$mode" = rules ]; then
+    flitlab=true
+elif [ -n "${FLITLAB:-}" ]; then
     flitlab=$FLITLAB
 else
     needs_cargo "building flitlab"
@@ -93,7 +97,7 @@ else
     (cd "$root" && CARGO_TARGET_DIR=$target cargo build --release --bin flitlab >&2) ||
         fail "flitlab could not be built"
 fi
-[ -x "$flitlab" ] || fail "$flitlab is not a program"
+[ "$mode" = rules ] || [ -x "$flitlab" ] || fail "$flitlab is not a program"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -162,6 +166,12 @@ write_configuration() {
         -e "s/@PATTERN@/$pattern/; s/@SEED@/$seed/" "$settings/$template.cfg" >"$scratch/case.cfg"
 }
 
+if [ "$mode" = rules ]; then
+    # shellcheck source=scripts/compare-caminos/rules.sh
+    source "$settings/rules.sh"
+    print_rules
+    exit
+fi
 if [ "$mode" = adaptive ]; then
     # shellcheck source=scripts/compare-caminos/adaptive.sh
     source "$settings/adaptive.sh"

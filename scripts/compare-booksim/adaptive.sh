@@ -27,7 +27,10 @@ keys_of() {
     dragonfly-*,ugal) rule='{ ugal = { via = "group", threshold = 30 } }' ;;
     hyperx-*,valiant) rule='"valiant"' ;;
     hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2 } }' ;;
-    tree-*,anca) rule='"minimal"' ;;
+    hyperx-*,xyyx) rule='"hyperx-order"' ;;
+    hyperx-*,adaptive_xyyx) rule='{ hyperx-order = { order = "adaptive" } }' ;;
+    tree-*,nca) rule='{ nearest-ancestor = { up = "random" } }' ;;
+    tree-*,anca) rule='{ nearest-ancestor = { up = "two" } }' ;;
     *) return 1 ;;
     esac
     keys+=(--set "routing.relation.rule=$rule" --set "router.virtual_channels=$vcs"

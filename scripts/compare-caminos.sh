@@ -169,7 +169,7 @@ write_configuration() {
 if [ "$mode" = rules ]; then
     # shellcheck source=scripts/compare-caminos/rules.sh
     source "$settings/rules.sh"
-    print_rules
+    print_rules "$begins"
     exit
 fi
 if [ "$mode" = adaptive ]; then

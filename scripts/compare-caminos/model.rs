@@ -19,7 +19,7 @@
 //! | penalty, deroutes | of omni: flits that a detour costs, and how many a packet may make |
 //! | decides | each-cycle, until a request has room (omni: until it is granted); or once a router |
 //! | via | own: any router, on a Dragonfly of neither end's group; others: any but the two ends |
-//! | apart | 0 or 1: whether minimal ways have the virtual channels of detours' second halves |
+//! | apart | 0 or 1: whether UGAL's minimal ways have the virtual channels of second halves |
 //! | ties | drawn or minimal: where UGAL goes if both ways cost the same |
 //! | selection | drawn or least: which shortest hop packets take; UGAL's first is the least |
 //! | output_buffer | 32 flits of each virtual channel behind the crossbar |
@@ -370,7 +370,8 @@ impl Simulation {
         port: usize,
         course: Course,
     ) -> std::ops::Range<usize> {
-        let later = usize::from(self.rules.apart && course == Course::Minimal);
+        let is_apart = self.rules.apart && self.rules.routing == "ugal";
+        let later = usize::from(is_apart && course == Course::Minimal);
         let groups = &self.network.groups;
         if groups.is_empty() {
             let half = self.rules.vcs / self.rules.width / 2;

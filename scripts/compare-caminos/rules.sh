@@ -29,7 +29,7 @@ model_figures() {
     done | awk '{ accepted += $1; latency += $2 } END { printf "%.6f %.4f", accepted / NR, latency / NR }'
 }
 
-# Prints the table.
+# Prints the table. $1: how rows begin that are wanted.
 print_rules() {
     local row network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured file
     local rule base ours keys
@@ -42,6 +42,7 @@ print_rules() {
     echo "| network, routing, pattern, load | CAMINOS | model | ${rules[*]:0:${#rules[@]}-1} | all |" | sed 's/ \([a-z]*\)=/ | \1=/g; s/| | /| /; s/=@/=V/'
     echo "|---|---|---|$(printf -- '---|%.0s' "${rules[@]}")"
     for row in "${rows[@]}"; do
+        [[ $row == "$1"* ]] || continue
         IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _ < <(
             awk -F, -v row="$row" '$1 "," $2 "," $3 "," $8 == row && $7 == 1' "$stored"
         ) || fail "$stored has no row $row"
@@ -56,17 +57,18 @@ print_rules() {
         printf '| %s | %s, %s | %s |' "${row//,/, }" "$accepted" "$latency" "$(awk -v base="$base" 'BEGIN { split(base, of, " "); printf "%.4f, %.2f", of[1], of[2] }')"
         for rule in "${rules[@]}"; do
             # What a rule has nothing to do with.
-            case $routing,$rule in
+            case $network,$routing,$rule in
             *' '*) ;;
-            min,via=* | min,apart=* | min,decides=* | min,ties=* | val,apart=* | val,decides=* | val,ties=* | \
-                ugal,selection=* | omni,via=* | omni,apart=* | omni,ties=* | omni,selection=*)
+            dragonfly-*,selection=* | *,min,via=* | *,min,apart=* | *,min,decides=* | *,min,ties=* | *,val,apart=* | \
+                *,val,decides=* | *,val,ties=* | *,ugal,selection=* | *,omni,via=* | *,omni,apart=* | *,omni,ties=* | \
+                *,omni,selection=*)
                 printf ' |'
                 continue
                 ;;
             esac
             read -ra keys_of_rule <<<"${rule//@/$vcs}"
             ours=$(model_figures "${keys[@]}" "${keys_of_rule[@]}") || exit 1
-            awk -v base="$base" -v ours="$ours" -v saturated="$(awk -v a="$accepted" -v o="$offered" 'BEGIN { print a < 0.97 * o }')" 'BEGIN {
+            awk -v base="$base" -v ours="$ours" -v saturated="$(awk -v a="$accepted" -v o="$offered" 'BEGIN { print (a < 0.97 * o) }')" 'BEGIN {
                 split(base, of, " ")
                 split(ours, own, " ")
                 printf " %+.1f%s |", 100 * (own[1] / of[1] - 1), saturated ? "" : sprintf(", %+.1f", 100 * (own[2] / of[2] - 1))

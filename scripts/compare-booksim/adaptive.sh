@@ -4,8 +4,7 @@
 peer=booksim peer_name=BookSim template=$root/scripts/compare-booksim/adaptive.toml
 
 series_of() {
-    # shellcheck disable=SC2034
-    series=-
+    echo -
 }
 
 # BookSim sends through the router what a node sends to itself.

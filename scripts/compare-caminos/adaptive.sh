@@ -6,8 +6,7 @@ peer=caminos peer_name=CAMINOS template=$settings/adaptive.toml
 # CAMINOS's routers have a buffer for each virtual channel of an output, and send packets whole on a link. No setting
 # of flitlab has both.
 series_of() {
-    # shellcheck disable=SC2034
-    series='whole packets,buffers at outputs'
+    echo 'whole packets,buffers at outputs'
 }
 
 # CAMINOS's own patterns are flitlab's.

@@ -2,6 +2,7 @@
 
 stored=$root/results/peers/caminos-adaptive.csv
 seeds=${SEEDS:-3}
+[[ $seeds =~ ^[1-9][0-9]*$ ]] || fail "SEEDS=$seeds is not a number of seeds"
 
 # Rows of the stored file: network, routing, pattern, load.
 rows=(
@@ -12,13 +13,14 @@ rows=(
     hyperx-4x4,min,uniform,0.5 hyperx-4x4,min,uniform,0.9 hyperx-4x4,val,dimension-complement,0.2 hyperx-4x4,val,dimension-complement,1.0
     hyperx-4x4,ugal,dimension-complement,0.2 hyperx-4x4,ugal,dimension-complement,1.0
     hyperx-4x4,ugal-2vc,dimension-complement,0.2 hyperx-4x4,ugal-2vc,dimension-complement,1.0 hyperx-4x4,ugal,uniform,0.7
-    hyperx-4x4,omni,dimension-complement,0.2 hyperx-4x4,omni,dimension-complement,1.0 hyperx-4x4,omni,uniform,0.3
-    hyperx-4x4,omni-2vc,dimension-complement,0.2 hyperx-4x4,omni-2vc,dimension-complement,1.0
+    hyperx-4x4,omni,dimension-complement,0.2 hyperx-4x4,omni,dimension-complement,1.0 hyperx-4x4,omni,uniform,1.0
+    hyperx-4x4,omni8,uniform,1.0 hyperx-4x4,omni-2vc,dimension-complement,0.2 hyperx-4x4,omni-2vc,dimension-complement,1.0
     slim-fly-50,min,uniform,0.3 slim-fly-50,min,uniform,1.0 slim-fly-50,ugal-2vc,router-shift,0.3 slim-fly-50,ugal-2vc,router-shift,1.0
 )
 
-# The rules of flitlab, with `@` for the number of virtual channels; the last has all of them.
-rules=(link=flits speedup=2 injection=@ via=others apart=1 decides=once ties=minimal selection=least)
+# The rules of flitlab, with `@` for the number of virtual channels, and the buffer with which compare-caminos/adaptive.sh
+# runs it; the last has all of them.
+rules=(link=flits speedup=2 output_buffer=16 injection=@ via=others apart=1 decides=once ties=minimal selection=least)
 rules+=("${rules[*]}")
 
 # Prints accepted flits and latency of the model, as means over the seeds. The arguments are keys.
@@ -49,9 +51,13 @@ print_rules() {
         file=$pattern
         [ "$pattern" != permutation ] || file=$root/results/peers/permutation-$network.csv
         keys=("network=$network" "pattern=$file" "vcs=$vcs" "load=$offered" "warm_up=$warm_up" "measured=$measured")
-        case $routing in *-2vc) keys+=(width=2 penalty=16) ;; esac
+        case $routing in
+        *-2vc) keys+=(width=2 penalty=16) ;;
+        *8) keys+=(penalty=8) ;;
+        esac
         routing=${routing%-long}
         routing=${routing%-2vc}
+        routing=${routing%8}
         keys+=("routing=$routing")
         base=$(model_figures "${keys[@]}") || exit 1
         printf '| %s | %s, %s | %s |' "${row//,/, }" "$accepted" "$latency" "$(awk -v base="$base" 'BEGIN { split(base, of, " "); printf "%.4f, %.2f", of[1], of[2] }')"

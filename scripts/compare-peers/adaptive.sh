@@ -4,13 +4,14 @@
 # They have set $root, $scratch, $flitlab and fail, and these:
 #   peer, peer_name    booksim or caminos, and how tables name it
 #   template           a scenario of flitlab without topology, routing, traffic and windows
-#   series_of          sets `series`, names of settings between commas, for a network
+#   series_of          prints the names of the settings with which flitlab runs each row, between commas
 #   keys_of            appends to `keys` what a row has other than the template, `--set` by `--set`, for
 #                      network, routing, virtual channels, flits of a packet, buffer and series; returns 1 if flitlab
 #                      has no such rule
 #   pattern_of_row     prints the pattern of a row as TOML, if it is not flitlab's pattern of that name
 
 most_seeds=${SEEDS:-3}
+[[ $most_seeds =~ ^[1-9][0-9]*$ ]] || fail "SEEDS=$most_seeds is not a number of seeds"
 
 # The topology of a network, as a scenario has it.
 topology_of() {
@@ -71,14 +72,13 @@ adaptive_figures() {
     local series seed ours key keys window=500 one share
     echo "network,routing,pattern,packet_flits,virtual_channels,offered,flitlab,accepted_$peer,accepted_flitlab,accepted_deviation_percent,latency_$peer,latency_flitlab,latency_deviation_percent,hops_$peer,hops_flitlab"
     : >"$scratch/left-out"
+    IFS=, read -ra series <<<"$(series_of)"
     while IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _; do
         [[ $network,$routing,$pattern,$offered == "$1"* ]] || continue
         rows=$((rows + 1))
-        series_of "$network"
         # Means over as many nodes are as good.
         seeds=$most_seeds
         [ "$network" != dragonfly-1056 ] || seeds=1
-        IFS=, read -ra series <<<"$series"
         for one in "${series[@]}"; do
             keys=()
             if [ "$cables" != 1 ] || ! keys_of "$network" "$routing" "$vcs" "$flits" "$buffer" "$one"; then

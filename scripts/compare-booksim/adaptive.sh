@@ -22,8 +22,8 @@ keys_of() {
     local network=$1 routing=$2 vcs=$3 flits=$4 buffer=$5 rule
     case $network,$routing in
     dragonfly-*,min) rule='"dragonfly-minimal"' ;;
-    # BookSim draws a node, and its three virtual channels are otherwise those by way of a group.
-    dragonfly-*,ugal) rule='{ ugal = { via = "group", threshold = 30 } }' ;;
+    # BookSim draws a node, and shares three virtual channels where flitlab needs four.
+    dragonfly-*,ugal) rule='{ ugal = { via = "router", threshold = 30 } }' vcs=4 ;;
     hyperx-*,valiant) rule='"valiant"' ;;
     hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2 } }' ;;
     hyperx-*,xyyx) rule='"hyperx-order"' ;;

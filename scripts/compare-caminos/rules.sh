@@ -14,7 +14,7 @@ rows=(
     hyperx-4x4,ugal,dimension-complement,0.2 hyperx-4x4,ugal,dimension-complement,1.0
     hyperx-4x4,ugal-2vc,dimension-complement,0.2 hyperx-4x4,ugal-2vc,dimension-complement,1.0 hyperx-4x4,ugal,uniform,0.7
     hyperx-4x4,omni,dimension-complement,0.2 hyperx-4x4,omni,dimension-complement,1.0 hyperx-4x4,omni,uniform,1.0
-    hyperx-4x4,omni8,uniform,1.0 hyperx-4x4,omni-2vc,dimension-complement,0.2 hyperx-4x4,omni-2vc,dimension-complement,1.0
+    hyperx-4x4,omni8,uniform,1.0 hyperx-4x4,omni8,dimension-shift,1.0 hyperx-4x4,omni-2vc,dimension-complement,0.2 hyperx-4x4,omni-2vc,dimension-complement,1.0
     slim-fly-50,min,uniform,0.3 slim-fly-50,min,uniform,1.0 slim-fly-50,ugal-2vc,router-shift,0.3 slim-fly-50,ugal-2vc,router-shift,1.0
 )
 
@@ -41,7 +41,7 @@ print_rules() {
     echo "cycles. With a rule of flitlab in place of CAMINOS's: differences to the model in percent, accepted and latency; past"
     echo "saturation accepted alone."
     echo
-    echo "| network, routing, pattern, load | CAMINOS | model | ${rules[*]:0:${#rules[@]}-1} | all |" | sed 's/ \([a-z]*\)=/ | \1=/g; s/| | /| /; s/=@/=V/'
+    echo "| network, routing, pattern, load | CAMINOS | model | ${rules[*]:0:${#rules[@]}-1} | all |" | sed 's/ \([a-z_]*\)=/ | \1=/g; s/| | /| /; s/=@/=V/'
     echo "|---|---|---|$(printf -- '---|%.0s' "${rules[@]}")"
     for row in "${rows[@]}"; do
         [[ $row == "$1"* ]] || continue

@@ -35,4 +35,8 @@ keys_of() {
     keys+=(--set "routing.relation.rule=$rule" --set "router.virtual_channels=$vcs"
         --set "router.maximum_payload=\"$((16 * flits)) B\"" --set "router.buffer=\"$buffer flits\""
         --set "adapter.injection_buffer=\"$buffer flits\"")
+    [[ $network != dragonfly-* ]] || keys+=(--set topology.dragonfly.cabling=absolute)
+    # A flit is written to the channel in one cycle.
+    [ "$7" = 1 ] || keys+=(--set
+        "topology.dragonfly.latencies={ local = \"$((${7%/*} + 1)) ns\", global = \"$((${7#*/} + 1)) ns\" }")
 }

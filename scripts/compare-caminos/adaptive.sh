@@ -50,6 +50,7 @@ keys_of() {
     ((steps <= vcs)) || fail "$network,$routing needs $steps virtual channels"
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
+    [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
     # CAMINOS passes a flit a cycle to each virtual channel of an output: so no more of its buffer fills than a packet for
     # each that a hop may take. The credits are those of the buffer at the output, too, where CAMINOS has 32 flits.
     [ "$series" = 'whole packets' ] || keys+=(--set 'router.buffer="96 flits"'

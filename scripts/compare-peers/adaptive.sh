@@ -6,8 +6,8 @@
 #   template           a scenario of flitlab without topology, routing, traffic and windows
 #   series_of          prints the names of the settings with which flitlab runs each row, between commas
 #   keys_of            appends to `keys` what a row has other than the template, `--set` by `--set`, for
-#                      network, routing, virtual channels, flits of a packet, buffer and series; returns 1 if flitlab
-#                      has no such rule
+#                      network, routing, virtual channels, flits of a packet, buffer, series and cycles of cables,
+#                      local/global if they differ; returns 1 if flitlab has no such rule
 #   pattern_of_row     prints the pattern of a row as TOML, if it is not flitlab's pattern of that name
 
 most_seeds=${SEEDS:-3}
@@ -69,20 +69,22 @@ mean_of() {
 # Prints the rows as CSV. $1: how rows of the stored file begin that are wanted.
 adaptive_figures() {
     local network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured rows=0
-    local series seed ours key keys window=500 one share
+    local series seed ours key keys window=500 one share name
     echo "network,routing,pattern,packet_flits,virtual_channels,offered,flitlab,accepted_$peer,accepted_flitlab,accepted_deviation_percent,latency_$peer,latency_flitlab,latency_deviation_percent,hops_$peer,hops_flitlab"
     : >"$scratch/left-out"
     IFS=, read -ra series <<<"$(series_of)"
     while IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _; do
         [[ $network,$routing,$pattern,$offered == "$1"* ]] || continue
         rows=$((rows + 1))
+        name=$network
+        [ "$cables" = 1 ] || name+=" with cables of $cables cycles"
         # Means over as many nodes are as good.
         seeds=$most_seeds
         [ "$network" != dragonfly-1056 ] || seeds=1
         for one in "${series[@]}"; do
             keys=()
-            if [ "$cables" != 1 ] || ! keys_of "$network" "$routing" "$vcs" "$flits" "$buffer" "$one"; then
-                echo "$network,$routing,$cables" >>"$scratch/left-out"
+            if ! keys_of "$network" "$routing" "$vcs" "$flits" "$buffer" "$one" "$cables"; then
+                echo "$network,$routing" >>"$scratch/left-out"
                 break
             fi
             {
@@ -108,7 +110,7 @@ adaptive_figures() {
             for key in accepted_payload_GB_per_s_per_node packet_latency_mean_ns hops_mean; do
                 ours+="$(mean_of "$key") " || exit 1
             done
-            awk -v row="$network,$routing,$pattern,$flits,$vcs,$offered,$one" -v offered="$offered" -v share="$share" \
+            awk -v row="$name,$routing,$pattern,$flits,$vcs,$offered,$one" -v offered="$offered" -v share="$share" \
                 -v accepted="$accepted" -v latency="$latency" -v hops="$hops" -v ours="$ours" '
                 BEGIN {
                     split(ours, of, " ")
@@ -137,7 +139,11 @@ print_adaptive() {
     echo "| network | routing | pattern | flits | virtual channels | load | flitlab | accepted, $peer_name | accepted, flitlab | difference | latency, $peer_name | latency, flitlab | difference | within |"
     echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     awk -F, '
-        NR == FNR { if ($8 > most[$1, $2, $3, $4, $5]) most[$1, $2, $3, $4, $5] = $8; next }
+        NR == FNR {
+            name = $1 ($7 == 1 ? "" : " with cables of " $7 " cycles")
+            if ($9 > most[name, $2, $3, $4, $5]) most[name, $2, $3, $4, $5] = $9
+            next
+        }
         FNR > 1 {
             beyond = $6 > 0.8 * most[$1, $2, $3, $4, $5]
             near = $10 * $10 <= (beyond ? 25 : 9) && ($13 == "" || $13 * $13 <= (beyond ? 100 : 25))
@@ -149,10 +155,10 @@ print_adaptive() {
         END {
             print ""
             for (name in count) print "Within the limits" (name == "" ? "" : ", " name) ": " within[name] " of " count[name] "."
-        }' "$scratch/table.csv" "$scratch/table.csv"
+        }' "$root/results/peers/$peer-adaptive.csv" "$scratch/table.csv"
     if [ -s "$scratch/left-out" ]; then
         echo
-        echo "Left out, as flitlab has no such rule or no cables of several lengths:" \
-            "$(sort "$scratch/left-out" | uniq -c | awk '{ split($2, of, ","); printf "%s%s %s%s (%s rows)", (NR > 1 ? "; " : ""), of[1], of[2], (of[3] == 1 ? "" : " with cables of " of[3] " cycles"), $1 }')."
+        echo "Left out, as flitlab has no such rule:" \
+            "$(sort "$scratch/left-out" | uniq -c | awk '{ sub(/,/, " ", $2); printf "%s%s %s (%s rows)", (NR > 1 ? "; " : ""), $2, $3, $1 }' | sed 's/  / /g')."
     fi
 }

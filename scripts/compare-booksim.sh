@@ -5,9 +5,12 @@
 #   scripts/compare-booksim.sh                    beside the figures in results/peers/booksim-stored.csv, two minutes
 #   scripts/compare-booksim.sh PROGRAM            beside a BookSim 2 that is installed, on the same rows, half an hour
 #   scripts/compare-booksim.sh PROGRAM k8n2,tor   the same, only rows that begin so in the stored file
+#   scripts/compare-booksim.sh adaptive           adaptive and non-minimal routing on Dragonflies, a HyperX and a tree,
+#                                                 beside results/peers/booksim-adaptive.csv; five minutes
+#   scripts/compare-booksim.sh adaptive hyp       the same, only rows that begin so in that file
 #
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
-# SEEDS=N       how many seeds BookSim is run with (default 5)
+# SEEDS=N       how many seeds BookSim is run with (default 5), and flitlab for `adaptive` (default 3)
 # CSV=PATH      the table is also written there, as CSV
 #
 # BookSim 2 is built from https://github.com/booksim/booksim2 with make in src; it needs flex and bison.
@@ -28,7 +31,7 @@ begins=${2:-}
 
 [ $# -le 2 ] || fail "there are at most two arguments, a program and how rows begin"
 [[ $seeds =~ ^[1-9][0-9]*$ ]] || fail "SEEDS=$seeds is not a number of seeds"
-[ -z "$booksim" ] || [ -x "$booksim" ] || fail "$booksim is not a program"
+[ -z "$booksim" ] || [ "$booksim" = adaptive ] || [ -x "$booksim" ] || fail "$booksim is not a program"
 
 if [ -n "${FLITLAB:-}" ]; then
     flitlab=$FLITLAB
@@ -43,6 +46,15 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+if [ "$booksim" = adaptive ]; then
+    # shellcheck source=scripts/compare-booksim/adaptive.sh
+    source "$root/scripts/compare-booksim/adaptive.sh"
+    # shellcheck source=scripts/compare-peers/adaptive.sh
+    source "$root/scripts/compare-peers/adaptive.sh"
+    print_adaptive "$begins"
+    exit
+fi
 
 # The scenario of a row, and BookSim's sample period in cycles, of which the scenario measures as many as BookSim.
 scenario_of() {

@@ -8,12 +8,17 @@
 #                                                 results/peers/caminos-stored.csv; some minutes
 #   scripts/compare-caminos.sh figures            beside those of CAMINOS, which is run; half an hour
 #   scripts/compare-caminos.sh figures 8x8,adap   the same, only rows that begin so in the stored file
+#   scripts/compare-caminos.sh adaptive           adaptive and non-minimal routing on Dragonflies, HyperX, a Slim Fly and a
+#                                                 tree, beside results/peers/caminos-adaptive.csv; ten minutes
+#   scripts/compare-caminos.sh adaptive hyp       the same, only rows that begin so in that file
+#   scripts/compare-caminos.sh rules              what single rules in which the two differ there move, by a model of
+#                                                 CAMINOS's router (compare-caminos/model.rs); ten minutes
 #
 # CAMINOS=PATH  a CAMINOS that is installed already; otherwise it is installed under target/
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
 # ROUNDS=N      how often each case is timed, the programs in turn; the least time counts (default 2)
-# SEEDS=N       how many seeds `figures` runs CAMINOS with (default 5)
-# CSV=PATH      `stored` and `figures` write their table there, too, as CSV
+# SEEDS=N       how many seeds `figures` runs CAMINOS with (default 5), and `adaptive` flitlab (default 3)
+# CSV=PATH      `stored`, `figures` and `adaptive` write their table there, too, as CSV
 # STORE=PATH    `figures` writes what CAMINOS gave there, as the stored file has it
 #
 # What corresponds to what in the two models, and what differs: scripts/compare-caminos/README.md.
@@ -36,7 +41,7 @@ longer=10
 mode=time
 begins=''
 case ${1:-} in
-stored | figures)
+stored | figures | adaptive | rules)
     mode=$1
     begins=${2:-}
     [ $# -le 2 ] || fail "$mode takes at most how rows begin"
@@ -80,9 +85,11 @@ find_caminos() {
     *) fail "$caminos is not CAMINOS $version" ;;
     esac
 }
-[ "$mode" = stored ] || find_caminos
+case $mode in time | figures) find_caminos ;; esac
 
-if [ -n "${FLITLAB:-}" ]; then
+if [ "$mode" = rules ]; then
+    flitlab=true
+elif [ -n "${FLITLAB:-}" ]; then
     flitlab=$FLITLAB
 else
     needs_cargo "building flitlab"
@@ -90,7 +97,7 @@ else
     (cd "$root" && CARGO_TARGET_DIR=$target cargo build --release --bin flitlab >&2) ||
         fail "flitlab could not be built"
 fi
-[ -x "$flitlab" ] || fail "$flitlab is not a program"
+[ "$mode" = rules ] || [ -x "$flitlab" ] || fail "$flitlab is not a program"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -159,6 +166,20 @@ write_configuration() {
         -e "s/@PATTERN@/$pattern/; s/@SEED@/$seed/" "$settings/$template.cfg" >"$scratch/case.cfg"
 }
 
+if [ "$mode" = rules ]; then
+    # shellcheck source=scripts/compare-caminos/rules.sh
+    source "$settings/rules.sh"
+    print_rules "$begins"
+    exit
+fi
+if [ "$mode" = adaptive ]; then
+    # shellcheck source=scripts/compare-caminos/adaptive.sh
+    source "$settings/adaptive.sh"
+    # shellcheck source=scripts/compare-peers/adaptive.sh
+    source "$root/scripts/compare-peers/adaptive.sh"
+    print_adaptive "$begins"
+    exit
+fi
 if [ "$mode" != time ]; then
     anew=''
     [ "$mode" = stored ] || anew=yes

@@ -8,7 +8,7 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), booksim(), vcs(), opensm(), loggopsim()]
+    vec![caminos(), caminos_adaptive(), booksim(), booksim_adaptive(), vcs(), opensm(), loggopsim()]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that
@@ -94,6 +94,43 @@ fn booksim() -> Section {
                  more from each other (results/peers).",
         rows: records("results/peers/booksim.csv").iter().map(row).collect(),
     }
+}
+
+/// Past saturation, adaptive and non-minimal routing of CAMINOS on networks that are no tori.
+fn caminos_adaptive() -> Section {
+    let records = records("results/peers/caminos-adaptive-beside.csv");
+    let records = records.iter().filter(|record| record["flitlab"] == "buffers at outputs");
+    Section {
+        title: "CAMINOS: adaptive and non-minimal routing past saturation",
+        source: "flitlab has no router like CAMINOS's. results/peers/adaptive.md has the rules that\n\
+                 differ and what each moves, by a model of CAMINOS's router, and lower loads.",
+        rows: past_saturation(records, "caminos"),
+    }
+}
+
+/// The same of BookSim 2.
+fn booksim_adaptive() -> Section {
+    let records = records("results/peers/booksim-adaptive-beside.csv");
+    Section {
+        title: "BookSim 2: adaptive and non-minimal routing past saturation",
+        source: "results/peers/adaptive.md has the rules that differ, and lower loads.",
+        rows: past_saturation(records.iter(), "booksim"),
+    }
+}
+
+/// The rows in which nodes offer as much as they can.
+fn past_saturation<'a>(
+    records: impl Iterator<Item = &'a BTreeMap<String, String>>,
+    program: &str,
+) -> Vec<Row> {
+    let records = records.filter(|record| record["offered"] == "1.0");
+    let row = |record: &BTreeMap<String, String>| {
+        let [network, pattern, routing, vcs] =
+            ["network", "pattern", "routing", "virtual_channels"].map(|it| &record[it]);
+        let setting = format!("{network} {pattern}, {routing}, {vcs} virtual channels");
+        beside(record, program, &setting, &format!("scripts/compare-{program}.sh adaptive"))
+    };
+    records.map(row).collect()
 }
 
 /// Wormhole switching with one virtual channel and two, past saturation.

@@ -1,0 +1,58 @@
+# Sourced by scripts/compare-caminos.sh: what scripts/compare-peers/adaptive.sh asks of CAMINOS.
+
+# shellcheck disable=SC2034 # compare-peers/adaptive.sh reads them.
+peer=caminos peer_name=CAMINOS template=$settings/adaptive.toml
+
+# CAMINOS's routers have a buffer for each virtual channel of an output, and send packets whole on a link. No setting
+# of flitlab has both.
+series_of() {
+    echo 'whole packets,buffers at outputs'
+}
+
+# CAMINOS's own patterns are flitlab's.
+pattern_of_row() {
+    :
+}
+
+keys_of() {
+    local network=$1 routing=$2 vcs=$3 series=$6 rule name cost steps diameter=2
+    [ "$network" != hyperx-4x4x4 ] || diameter=3
+    # What a label costs in flits, and whether queues are multiplied with hops.
+    case ${routing%-long} in
+    *8) cost='penalty = 8' ;;
+    *w) cost='penalty = 16, weights = "product"' ;;
+    *-2vc) cost='penalty = 16' ;;
+    *) cost='penalty = 32' ;;
+    esac
+    # The rule, and how many virtual channels it needs. CAMINOS has one for each hop, or two where the name says so.
+    name=${routing%-long}
+    name=${name%-2vc}
+    case $network,$name in
+    dragonfly-*,min) rule='"dragonfly-minimal"' steps=2 ;;
+    dragonfly-*,val) rule='{ valiant = { via = "router" } }' steps=4 ;;
+    dragonfly-*,ugal) rule='{ ugal = { via = "router" } }' steps=4 ;;
+    dragonfly-*,ugal-t64) rule='{ ugal = { via = "router", threshold = 64 } }' steps=4 ;;
+    dragonfly-*,ugalvc) rule='{ ugal = { via = "router", queues = "vc" } }' steps=4 ;;
+    dragonfly-*,par) rule='{ par = { via = "router" } }' steps=5 ;;
+    tree-*,updown-occ) rule='{ nearest-ancestor = { up = "least" } }' steps=$vcs ;;
+    tree-*,updown-rnd) rule='{ nearest-ancestor = { up = "random" } }' steps=$vcs ;;
+    *,min) rule='"minimal-by-hop"' steps=$diameter ;;
+    *,val) rule='"valiant"' steps=$((2 * diameter)) ;;
+    *,ugal) rule='"ugal"' steps=$((2 * diameter)) ;;
+    *,omni | *,omni8 | *,omniw) rule="{ omniwar = { deroutes = $diameter, $cost } }" steps=$((2 * diameter)) ;;
+    *,dimwar | *,dimwar8 | *,dimwarw) rule="{ dimwar = { $cost } }" steps=2 ;;
+    *,pol | *,pol8) rule="{ polarized = { $cost } }" steps=6 ;;
+    *) return 1 ;;
+    esac
+    local width=1
+    [[ $routing != *-2vc* && $network != tree-* ]] || width=2
+    [ "$name" = "${routing%-long}" ] || steps=$((2 * steps))
+    ((steps <= vcs)) || fail "$network,$routing needs $steps virtual channels"
+    keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
+        --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
+    [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
+    # CAMINOS passes a flit a cycle to each virtual channel of an output: so no more of its buffer fills than a packet for
+    # each that a hop may take. The credits are those of the buffer at the output, too, where CAMINOS has 32 flits.
+    [ "$series" = 'whole packets' ] || keys+=(--set 'router.buffer="96 flits"'
+        --set "link.sharing={ flit = { output_buffer = $((16 * width)) } }")
+}

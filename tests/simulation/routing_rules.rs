@@ -259,9 +259,13 @@ fn fill_networks(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         let (fabric, spec) = random_phased::fabric_and_rule(random, |random| {
-            let graph =
-                RandomRegular { routers: 8, degree: 3, terminals: 2, seed: random.random() };
-            graph.cabling().unwrap().fabric().unwrap()
+            let first: u64 = random.random();
+            let connected = |seed: u64| {
+                let seed = first.wrapping_add(seed);
+                let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
+                graph.cabling().ok()?.fabric().ok()
+            };
+            (0..).find_map(connected).expect("most are")
         });
         let made = |vcs, clamps| {
             let parameters = PhasedParameters { vcs, largest_packet: 4, clamps };

@@ -87,7 +87,7 @@ fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Optio
 }
 
 fn rule(random: &mut dyn Rng) -> (&'static str, String) {
-    let via = *["auto", "group", "router"].choose(random).expect("some");
+    let via = *["auto", "group", "router", "router-elsewhere"].choose(random).expect("some");
     let cost = |random: &mut dyn Rng| {
         let weights = *["sum", "product"].choose(random).expect("some");
         format!("weights = \"{weights}\"\npenalty = {}", random.random_range(0..=40))
@@ -123,7 +123,11 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
                 "via = \"{via}\"\nsees = \"{sees}\"\n{more}\nthreshold = {threshold}\n\
                  weights = \"{weights}\"\ncandidates = {candidates}"
             );
-            (*["ugal", "par"].choose(random).expect("two"), keys)
+            match random.random_range(0..4) {
+                0 | 1 => ("par", keys),
+                2 => ("ugal", format!("{keys}\nminimal_channels = \"shared\"")),
+                _ => ("ugal", keys),
+            }
         }
     }
 }

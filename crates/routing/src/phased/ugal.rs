@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phase, Phases};
-use super::valiant::{Valiant, ViaKind};
+use super::valiant::{MinimalVcs, Valiant, ViaKind};
 use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
 use flitlab_base::document::{Reader, Whole, time};
 use flitlab_base::narrow::narrow;
@@ -87,16 +87,30 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
+    let doc = "The virtual channels in which minimal packets begin: those of the second half of a detour \
+               (\"apart\"), or those of the first half (\"shared\"), as under par.";
+    let apart = "those of the second half of a detour: the two kinds of packets are told apart at the source.";
+    let shared = "those of the first half.";
+    let minimal_vcs = match again {
+        true => Some(MinimalVcs::SharedLate),
+        false => {
+            let choices =
+                [("apart", MinimalVcs::Apart, apart), ("shared", MinimalVcs::Shared, shared)];
+            reader.one_of("minimal_channels", "kind of channels", doc, choices)
+        }
+    };
     let (via, weights, queues) = (via?, weights?, queues?);
+    let minimal_vcs = minimal_vcs?;
     let others = sees?.map(|queues| (queues, age));
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, narrow);
         let reserved = if again { 2 } else { 1 };
-        let valiant = Valiant::new(fabric, via, (reserved, again), parameters)?;
+        let valiant = Valiant::new(fabric, via, (reserved, minimal_vcs), parameters)?;
         if others.is_some_and(|(seen, _)| seen == SeenQueues::OfGroup) && !valiant.is_by_groups() {
             return Err(NoRelation::NoGroups);
         }
-        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, others, candidates }))
+        let apart = minimal_vcs == MinimalVcs::Apart;
+        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, others, candidates, apart }))
     });
     Some(bind)
 }
@@ -147,6 +161,8 @@ pub struct Ugal {
     pub others: Option<(SeenQueues, Picoseconds)>,
     /// How many detours a packet draws.
     pub candidates: u32,
+    /// Whether minimal packets have the virtual channels of the second half of a detour.
+    pub apart: bool,
 }
 
 /// The phases in which packets decide: at the source's router, and after a hop within its group.

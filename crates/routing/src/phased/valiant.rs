@@ -29,7 +29,7 @@ pub(super) const VALIANT: Row<PhasedKind> = Row::new(
         read: |reader| {
             let via = ViaKind::read(reader)?;
             let bind: Bind = Arc::new(move |fabric, parameters| {
-                Ok(Arc::new(Valiant::new(fabric, via, (0, false), parameters)?))
+                Ok(Arc::new(Valiant::new(fabric, via, (0, MinimalVcs::Apart), parameters)?))
             });
             Some(bind)
         },
@@ -44,6 +44,21 @@ pub(super) enum ViaKind {
     Auto,
     Group,
     Router,
+    /// A router of a group that neither end is in.
+    Elsewhere,
+}
+
+/// The virtual channels in which packets begin that go minimally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MinimalVcs {
+    /// Those of the second half of a detour, as if the first one were behind them. So the two kinds
+    /// of packets have virtual channels apart where they choose, as in \[dragonfly\].
+    Apart,
+    /// Those of the first half.
+    Shared,
+    /// Those of the first half, from which packets may begin a detour after a hop within the
+    /// source's group, too, which only groups have.
+    SharedLate,
 }
 
 impl ViaKind {
@@ -58,9 +73,11 @@ impl ViaKind {
                 "a group: the second half of the way begins where it is reached.",
             ),
             ("router", Self::Router, "a switch."),
+            ("router-elsewhere", Self::Elsewhere, "a switch of a group that neither end is in."),
         ];
-        let doc = "What packets go by way of: \"group\", \"router\" (a switch), or \"auto\", which is \
-                   a group where there are some.";
+        let doc = "What packets go by way of: \"group\", \"router\" (a switch), \"router-elsewhere\" (one \
+                   of a group that neither end is in), or \"auto\", which is a group where there are \
+                   some.";
         reader.one_of("via", "kind of detour", doc, choices)
     }
 }
@@ -79,22 +96,24 @@ pub struct Valiant {
     pub(super) second: Leg,
     /// To the via after a hop within the source's group, if packets may decide on it there.
     pub(super) late: Option<Leg>,
-    /// The targets by way of which packets may go, ascending.
+    /// The targets by way of which packets may go: ascending, routers group by group if packets
+    /// avoid the groups of their ends.
     vias: Vec<u32>,
-    /// By router: the place among them of itself, or of its group; [`NONE`] if it has none.
-    own_via: Vec<u32>,
+    /// By router: the first of those that packets from and to it avoid, and their number.
+    avoided: Vec<(u32, u32)>,
+    avoids_groups: bool,
 }
 
 impl Valiant {
-    /// The legs, whose phases begin behind `reserved` others. `again`: packets may begin their way
-    /// to the via after a hop within the source's group, which only groups have.
+    /// The legs, whose phases begin behind `reserved` others.
     pub(super) fn new(
         fabric: &Fabric,
         via: ViaKind,
-        (reserved, again): (u8, bool),
+        (reserved, minimal_vcs): (u8, MinimalVcs),
         parameters: &PhasedParameters,
     ) -> Result<Self, NoRelation> {
         let has_groups = !fabric.groups().is_empty();
+        let again = minimal_vcs == MinimalVcs::SharedLate;
         if again && !has_groups {
             return Err(NoRelation::NoGroups);
         }
@@ -103,9 +122,9 @@ impl Valiant {
         let (phase, ..) = minimal.end();
         let by_group = match via {
             ViaKind::Auto => has_groups,
-            ViaKind::Group if !has_groups => return Err(NoRelation::NoGroups),
+            ViaKind::Group | ViaKind::Elsewhere if !has_groups => return Err(NoRelation::NoGroups),
             ViaKind::Group => true,
-            ViaKind::Router => false,
+            ViaKind::Router | ViaKind::Elsewhere => false,
         };
         let mut first = match by_group {
             true => Leg::to_group(&ways, (phase, 0, 0)),
@@ -128,25 +147,35 @@ impl Valiant {
             true => Leg::from_any(&ways, start),
             false => Leg::to_router(&ways, start),
         };
-        if !again {
-            // As if its first leg were behind it. So the two kinds of packets have virtual channels
-            // apart where they choose, as in [dragonfly].
+        if minimal_vcs == MinimalVcs::Apart {
             minimal = Leg::to_router(&ways, (reserved, second.local, second.global));
         }
         let (_, local, global) = second.end();
         let steps = Steps::new(local.max(global).max(minimal.end().1), parameters)?;
-        let (vias, own_via) = if by_group {
+        let avoids_groups = via == ViaKind::Elsewhere;
+        let (vias, avoided) = if by_group {
             let most = ways.groups().iter().max().expect("there are routers");
             let vias = (fabric.routers()..=fabric.routers() + most).collect();
-            (vias, ways.groups().to_vec())
+            (vias, ways.groups().iter().map(|&group| (group, 1)).collect())
         } else {
-            let vias = fabric.ends();
-            let mut own_via = vec![NONE; fabric.routers() as usize];
-            (0..).zip(&vias).for_each(|(place, &via)| own_via[via as usize] = place);
-            (vias, own_via)
+            let mut vias = fabric.ends();
+            let group = |via: u32| if avoids_groups { ways.group_of(via) } else { via };
+            vias.sort_by_key(|&via| group(via));
+            let of_end = |end: u32| {
+                let first = vias.partition_point(|&via| group(via) < group(end));
+                let own = vias[first..].iter().take_while(|&&via| group(via) == group(end));
+                (fitted!(first, u32), fitted!(own.count(), u32))
+            };
+            let avoided = (0..fabric.routers()).map(of_end).collect();
+            (vias, avoided)
         };
         let fewest = Ways::shortest(fabric)?;
-        Ok(Self { ways, fewest, steps, minimal, first, second, late, vias, own_via })
+        Ok(Self { ways, fewest, steps, minimal, first, second, late, vias, avoided, avoids_groups })
+    }
+
+    /// Whether packets go by way of routers of groups that neither end is in alone.
+    pub fn avoids_groups(&self) -> bool {
+        self.avoids_groups
     }
 
     /// Whether ways have one cable between two groups at most, instead of the fewest hops.
@@ -181,19 +210,17 @@ impl Valiant {
     /// The course by way of the target that a packet draws; `None` if there is none but those of
     /// its ends.
     pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
-        let [one, two] = [ends.0, ends.1].map(|router| self.own_via[router as usize]);
-        let mut taken = [one.min(two), one.max(two)];
-        if one == two {
-            taken[1] = NONE;
-        }
-        let taken = taken.into_iter().filter(|&place| place != NONE);
-        let left = fitted!(self.vias.len() - taken.clone().count(), u32);
+        let [one, two] = [ends.0, ends.1].map(|router| self.avoided[router as usize]);
+        let both = [one.min(two), one.max(two)];
+        let avoided = &both[usize::from(one == two)..];
+        let avoidable: u32 = avoided.iter().map(|(_, count)| count).sum();
+        let left = fitted!(self.vias.len(), u32) - avoidable;
         if left == 0 {
             return None;
         }
         let mut number = drawn.below(place, left);
-        for place in taken {
-            number += u32::from(number >= place);
+        for &(first, count) in avoided {
+            number += if number >= first { count } else { 0 };
         }
         Some(Course { phase: self.first.phase, via: self.vias[number as usize] })
     }

@@ -241,7 +241,13 @@ impl<'a> Legs<'a> {
             true => self.all_groups(),
             false => self.fabric.ends().into_iter().map(Target::Router).collect(),
         };
+        if rule.avoids_groups() {
+            targets.sort_by_key(|&target| self.group_of(target));
+        }
         targets.retain(|target| match *target {
+            Target::Router(_) if rule.avoids_groups() => {
+                ![from, to].map(|it| self.group[it as usize]).contains(&self.group_of(*target))
+            }
             Target::Router(router) => router != from && router != to,
             Target::Group(group) => ![from, to].map(|it| self.group[it as usize]).contains(&group),
         });
@@ -309,7 +315,7 @@ impl<'a> Legs<'a> {
         ];
         let steps = steps.into_iter().max().expect("three");
         let (to, first_step, before, behind, first_cable) = match progress.leg {
-            Leg::Straight if via_groups.is_some() && !self.decides_late() => {
+            Leg::Straight if self.starts_apart() => {
                 // As if a first leg were behind it.
                 (destination, from_via, straight[0], from_via + straight[0], 1)
             }
@@ -335,6 +341,15 @@ impl<'a> Legs<'a> {
             hops.extend((vc..vc + width).map(|vc| Hop::new(port, vc as u8)));
         }
         hops
+    }
+
+    /// Whether packets without a detour take the steps of the second leg of one.
+    fn starts_apart(&self) -> bool {
+        match self.rule {
+            Rule::Minimal => false,
+            Rule::Valiant(_) => true,
+            Rule::Ugal(rule) => rule.apart,
+        }
     }
 
     fn decides_late(&self) -> bool {

@@ -19,6 +19,7 @@ use flitlab_reference::differential::{
 use flitlab_reference::flit_engine;
 use flitlab_reference::random_flit_scenario::{
     LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
+    flit_scenario_with_collectives,
 };
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
@@ -158,6 +159,7 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);
     for seed in 0..120 {
         let scenario = flit_scenario_of_any_links(seed);
+        let scenario = if seed % 2 == 0 { scenario.with_collectives(seed) } else { scenario };
         seen.extend(features(&scenario));
         let (log, _, is_stuck) = run_flits(&scenario);
         if is_stuck {
@@ -168,7 +170,12 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
             assert!(!keeps_free, "seed {seed}: {parameters:?}");
             stuck += 1;
         } else {
-            assert_eq!(log.messages.len(), scenario.messages.len(), "seed {seed}");
+            let of_operations = log.messages.iter().filter(|message| message.class > 0);
+            let has_classes = scenario.messages.iter().any(|message| message.class > 0);
+            let of_operations = if has_classes { 0 } else { of_operations.count() };
+            assert_eq!(of_operations > 0, scenario.collective.is_some(), "seed {seed}");
+            let messages = log.messages.len() - of_operations;
+            assert_eq!(messages, scenario.messages.len(), "seed {seed}");
         }
     }
     assert_eq!(seen.len(), FLIT_FEATURES, "{seen:?}");
@@ -179,9 +186,12 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
 fn instants_that_are_left_out_would_change_nothing() {
     for seed in 0..24 {
         let scenario = flit_scenario_of_any_links(seed);
-        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
+        let scenario = if seed % 3 == 0 { scenario.with_collectives(seed) } else { scenario };
+        let Scenario { fabric, routes, parameters, messages, collective } = &scenario;
         let (log, digest, stuck) = run_flits(&scenario);
-        let every_tick = flit_engine::run_every_tick(fabric, routes, parameters, messages);
+        let operations = collective.as_ref();
+        let every_tick =
+            flit_engine::run_every_tick(fabric, routes, parameters, messages, operations);
         let every_tick = match every_tick {
             Ok((log, digest)) => (log, digest, false),
             Err(deadlock) => (deadlock.log, deadlock.digest, true),
@@ -195,6 +205,23 @@ fn the_engines_agree_flit_by_flit() {
     (0..40).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
     });
+}
+
+/// Operations of the collective subnetwork beside other traffic, on links that are sound and on links
+/// that err.
+#[test]
+fn the_engines_agree_flit_by_flit_on_collective_operations() {
+    let with = (0..240).into_par_iter().map(|seed| {
+        let scenario = flit_scenario(seed);
+        let scenario = if seed % 3 == 0 { scenario.with_errors_of_flits(seed) } else { scenario };
+        let scenario = scenario.with_collectives(seed);
+        if scenario.collective.is_some() {
+            agree(seed, &scenario);
+        }
+        usize::from(scenario.collective.is_some())
+    });
+    let with: usize = with.sum();
+    assert!(with > 40, "{with} scenarios with operations");
 }
 
 /// Flits are numbered, acknowledged and sent again, in any way.
@@ -220,5 +247,5 @@ fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
 #[test]
 #[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
-    agree_in_many(flit_scenario_of_any_links, FLIT_FEATURES);
+    agree_in_many(flit_scenario_with_collectives, FLIT_FEATURES);
 }

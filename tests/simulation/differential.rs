@@ -115,6 +115,17 @@ fn packets_of_collective_operations_take_none_of_a_ports_speed_up() {
     }
 }
 
+/// Where a result turned and left before one that was to leave upwards first, but took longer to be
+/// gone, the place of that one was kept until both were gone.
+#[test]
+fn a_place_among_open_operations_is_free_when_the_results_before_it_are_gone() {
+    for seed in [2_224, 3_052] {
+        let scenario = Scenario::ruled(seed).with_cables_at_times(seed).with_collectives(seed);
+        assert!(scenario.collective.is_some(), "this seed is another scenario");
+        agree(seed, &scenario);
+    }
+}
+
 #[test]
 #[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {

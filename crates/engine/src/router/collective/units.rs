@@ -51,7 +51,8 @@ impl Operands {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct OpenOperation {
     state: OperationState,
-    /// Time at which the last of the results had left that had to make room for it.
+    /// Time at which the last of the results had left that had to make room for it; of a result that
+    /// has left, its own.
     free_at: Tick,
 }
 
@@ -66,7 +67,7 @@ pub(crate) struct ReductionUnit {
     /// The packet that goes down next, and the time at which the one before it had left.
     pub down: u64,
     pub down_at: Tick,
-    /// Time at which the last of all results so far had left.
+    /// Time at which the last of the results before `next` had left.
     left_at: Tick,
     /// Time at which the unit has made all results for which it has operands.
     free_at: Tick,
@@ -186,8 +187,7 @@ impl ReductionUnits {
     pub fn leave(&mut self, router: u32, number: u64, released: Tick) -> bool {
         let (unit, operation) = self.unit(router, number);
         debug_assert!(matches!(operation.state, OperationState::Made));
-        operation.state = OperationState::Gone;
-        unit.left_at = unit.left_at.max(released);
+        (operation.state, operation.free_at) = (OperationState::Gone, released);
         let before = unit.next;
         let mut next = before;
         loop {
@@ -195,6 +195,7 @@ impl ReductionUnits {
             if !matches!(operation.state, OperationState::Gone) {
                 return next > before;
             }
+            unit.left_at = unit.left_at.max(operation.free_at);
             *operation = OpenOperation { state: OperationState::Empty, free_at: unit.left_at };
             next += 1;
             unit.next = next;

@@ -149,17 +149,24 @@ impl WorkloadSpec for CollectiveSpec {
             }
             _ => {}
         }
-        let keys = ["collective.combining_rate", "collective.combining_latency"];
-        let packet = u64::from(parameters.maximum_packet());
-        let takes = parameters.combining_flit_time() * packet;
-        let takes = takes + parameters.collective.combining_latency;
+        let keys = [
+            "collective.combining_rate",
+            "collective.combining_latency",
+            "collective.open_operations",
+        ];
+        let CollectiveUnit { open_operations, combining_latency, .. } = parameters.collective;
+        // A unit may begin with the operands of all open operations at the same time.
+        let packets = u64::from(open_operations) * u64::from(parameters.maximum_packet());
+        let takes = parameters.combining_flit_time() * packets + combining_latency;
         if takes > MAX_HOP_TIME {
             let message = format!(
-                "combining the largest packets takes {}, and {} is the most",
+                "combining the largest packets of {} takes {}, and {} is the most",
+                counted(open_operations as usize, "open operation"),
                 time_text(takes),
                 time_text(MAX_HOP_TIME)
             );
-            checks.refuse(&keys, message, "raise `combining_rate`, or shorten `combining_latency`");
+            let help = "raise `combining_rate`, shorten `combining_latency`, or have fewer `open_operations`";
+            checks.refuse(&keys, message, help);
         }
         if let Some(fabric) = checked.fabric.filter(|_| checks.sound(&["collective", "topology"])) {
             check_trees(self, checks, fabric);

@@ -154,6 +154,18 @@ fn a_fallback_does_not_save_a_packet_that_the_injection_bubble_keeps_from_anothe
     agree(SEED, &scenario);
 }
 
+/// With atomic allocation an escape waits for the whole buffer. Room for the packet alone passed for
+/// enough, so no deadlock was found.
+#[test]
+fn a_deadlock_is_found_where_escapes_wait_for_whole_buffers() {
+    for seed in [1_750, 4_790] {
+        let scenario = flit_scenario(seed);
+        let sharing = scenario.parameters.sharing.as_ref().expect("they are shared");
+        assert!(sharing.atomic && run_flits(&scenario).2, "this seed is another scenario");
+        agree(seed, &scenario);
+    }
+}
+
 /// On cables of two rates packets that stay on the way of an escape table have no choice left: the
 /// time after which they request again is that of their output's cable, not of the slowest.
 #[test]

@@ -167,8 +167,8 @@ impl FlitRouters {
             vcs: if queue.options == 0 { queue.vcs } else { 1 << queue.vc },
             need: queue.need,
             flits: queue.left,
-            // The most that its escape can need. A cycle that is found with less is none.
-            of_escape: queue.left,
+            // Perhaps a bubble besides: then it is not found to wait.
+            of_escape: self.rules.needed(queue.left, 0),
             hops: queue.held,
         };
         let requests = head.list(common).into_iter();

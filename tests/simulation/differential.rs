@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use flitlab::engine::{Parameters, run_script};
+use flitlab::engine::{Arbitration, Parameters, run_script};
 use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
@@ -151,6 +151,17 @@ fn a_fallback_does_not_save_a_packet_that_the_injection_bubble_keeps_from_anothe
     let scenario = packet_scenario(SEED);
     let Routes::Relation(routes) = &scenario.routes else { panic!("another scenario") };
     assert!(routes.injection_bubble > 0);
+    agree(SEED, &scenario);
+}
+
+/// A copy of a result had the source, the number and the time of creation of a packet of its root
+/// that asked for the same output.
+#[test]
+fn of_two_packets_of_one_age_the_first_queue_sends() {
+    const SEED: u64 = 5_340;
+    let scenario = flit_scenario_with_collectives(SEED);
+    assert_eq!(scenario.parameters.arbitration, Arbitration::OldestFirst);
+    assert!(scenario.collective.is_some(), "this seed is another scenario");
     agree(SEED, &scenario);
 }
 

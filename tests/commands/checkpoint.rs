@@ -45,7 +45,7 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 25] = [
+const CASES: [(&str, &str, usize); 26] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -68,6 +68,7 @@ const CASES: [(&str, &str, usize); 25] = [
     ("barriers", "exchange.between_steps=barrier", 2),
     ("application", APPLICATION, 1),
     ("collective operations", COLLECTIVE, 2),
+    ("collective operations, flit by flit", "collective.outstanding=3\nlink.sharing=flit", 2),
     ("atomic operations", REMOTE_MEMORY, 2),
     (
         "puts",
@@ -104,6 +105,7 @@ fn read(name: &str, text: &str) -> (Document, Scenario) {
         ),
         settings if settings.starts_with("routing.relation") => (RELATION, settings),
         settings if settings.starts_with("exchange") => (EXCHANGE, settings),
+        settings if settings.starts_with("collective") => (COLLECTIVE, settings),
         settings if settings.starts_with("application") => (APPLICATION, settings),
         settings if settings.starts_with("remote_memory") => (REMOTE_MEMORY, settings),
         settings => (LOAD, settings),

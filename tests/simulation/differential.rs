@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use flitlab::engine::{Parameters, run_script};
+use flitlab::engine::{Arbitration, Parameters, run_script};
 use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
@@ -19,6 +19,7 @@ use flitlab_reference::differential::{
 use flitlab_reference::flit_engine;
 use flitlab_reference::random_flit_scenario::{
     LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
+    flit_scenario_with_collectives,
 };
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
@@ -114,6 +115,17 @@ fn packets_of_collective_operations_take_none_of_a_ports_speed_up() {
     }
 }
 
+/// Where a result turned and left before one that was to leave upwards first, but took longer to be
+/// gone, the place of that one was kept until both were gone.
+#[test]
+fn a_place_among_open_operations_is_free_when_the_results_before_it_are_gone() {
+    for seed in [2_224, 3_052] {
+        let scenario = Scenario::ruled(seed).with_cables_at_times(seed).with_collectives(seed);
+        assert!(scenario.collective.is_some(), "this seed is another scenario");
+        agree(seed, &scenario);
+    }
+}
+
 #[test]
 #[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
@@ -142,6 +154,29 @@ fn a_fallback_does_not_save_a_packet_that_the_injection_bubble_keeps_from_anothe
     agree(SEED, &scenario);
 }
 
+/// A copy of a result had the source, the number and the time of creation of a packet of its root
+/// that asked for the same output.
+#[test]
+fn of_two_packets_of_one_age_the_first_queue_sends() {
+    const SEED: u64 = 5_340;
+    let scenario = flit_scenario_with_collectives(SEED);
+    assert_eq!(scenario.parameters.arbitration, Arbitration::OldestFirst);
+    assert!(scenario.collective.is_some(), "this seed is another scenario");
+    agree(SEED, &scenario);
+}
+
+/// With atomic allocation an escape waits for the whole buffer. Room for the packet alone passed for
+/// enough, so no deadlock was found.
+#[test]
+fn a_deadlock_is_found_where_escapes_wait_for_whole_buffers() {
+    for seed in [1_750, 4_790] {
+        let scenario = flit_scenario(seed);
+        let sharing = scenario.parameters.sharing.as_ref().expect("they are shared");
+        assert!(sharing.atomic && run_flits(&scenario).2, "this seed is another scenario");
+        agree(seed, &scenario);
+    }
+}
+
 /// On cables of two rates packets that stay on the way of an escape table have no choice left: the
 /// time after which they request again is that of their output's cable, not of the slowest.
 #[test]
@@ -158,6 +193,7 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
     let (mut seen, mut stuck) = (BTreeSet::new(), 0);
     for seed in 0..120 {
         let scenario = flit_scenario_of_any_links(seed);
+        let scenario = if seed % 2 == 0 { scenario.with_collectives(seed) } else { scenario };
         seen.extend(features(&scenario));
         let (log, _, is_stuck) = run_flits(&scenario);
         if is_stuck {
@@ -168,7 +204,12 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
             assert!(!keeps_free, "seed {seed}: {parameters:?}");
             stuck += 1;
         } else {
-            assert_eq!(log.messages.len(), scenario.messages.len(), "seed {seed}");
+            let of_operations = log.messages.iter().filter(|message| message.class > 0);
+            let has_classes = scenario.messages.iter().any(|message| message.class > 0);
+            let of_operations = if has_classes { 0 } else { of_operations.count() };
+            assert_eq!(of_operations > 0, scenario.collective.is_some(), "seed {seed}");
+            let messages = log.messages.len() - of_operations;
+            assert_eq!(messages, scenario.messages.len(), "seed {seed}");
         }
     }
     assert_eq!(seen.len(), FLIT_FEATURES, "{seen:?}");
@@ -179,9 +220,12 @@ fn the_reference_engine_delivers_everything_or_comes_to_a_deadlock_that_the_rule
 fn instants_that_are_left_out_would_change_nothing() {
     for seed in 0..24 {
         let scenario = flit_scenario_of_any_links(seed);
-        let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
+        let scenario = if seed % 3 == 0 { scenario.with_collectives(seed) } else { scenario };
+        let Scenario { fabric, routes, parameters, messages, collective } = &scenario;
         let (log, digest, stuck) = run_flits(&scenario);
-        let every_tick = flit_engine::run_every_tick(fabric, routes, parameters, messages);
+        let operations = collective.as_ref();
+        let every_tick =
+            flit_engine::run_every_tick(fabric, routes, parameters, messages, operations);
         let every_tick = match every_tick {
             Ok((log, digest)) => (log, digest, false),
             Err(deadlock) => (deadlock.log, deadlock.digest, true),
@@ -195,6 +239,23 @@ fn the_engines_agree_flit_by_flit() {
     (0..40).into_par_iter().for_each(|seed| {
         agree(seed, &flit_scenario(seed));
     });
+}
+
+/// Operations of the collective subnetwork beside other traffic, on links that are sound and on links
+/// that err.
+#[test]
+fn the_engines_agree_flit_by_flit_on_collective_operations() {
+    let with = (0..240).into_par_iter().map(|seed| {
+        let scenario = flit_scenario(seed);
+        let scenario = if seed % 3 == 0 { scenario.with_errors_of_flits(seed) } else { scenario };
+        let scenario = scenario.with_collectives(seed);
+        if scenario.collective.is_some() {
+            agree(seed, &scenario);
+        }
+        usize::from(scenario.collective.is_some())
+    });
+    let with: usize = with.sum();
+    assert!(with > 40, "{with} scenarios with operations");
 }
 
 /// Flits are numbered, acknowledged and sent again, in any way.
@@ -220,5 +281,5 @@ fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
 #[test]
 #[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
-    agree_in_many(flit_scenario_of_any_links, FLIT_FEATURES);
+    agree_in_many(flit_scenario_with_collectives, FLIT_FEATURES);
 }

@@ -122,7 +122,7 @@
 //! | `arbitration` | which of several requests an output serves: a file for each order |
 //! | `router` | models of routers; the search for deadlocks; what holds a packet up; statistics |
 //! | `router::packet` | outputs granted to whole packets: docs/model.md, "Router" |
-//! | `router::packet::collective` | packets that routers combine and replicate along trees |
+//! | `router::collective` | packets that routers combine and replicate along trees |
 //! | `router::packet::link` | links that err, and send again |
 //! | `router::flit` | links shared flit by flit, in the stages of the textbooks |
 //! | `network` | ports, buffers, timings, virtual channels in use, the cut into parts |

@@ -28,8 +28,9 @@ pub const MAX_BUFFERS: u64 = u16::MAX as u64;
 const CHANNEL_WORDS: u64 = 5;
 const RANDOM: u64 = 320;
 
-/// The input ports and the outputs of each router.
-fn ports(fabric: &Fabric, parameters: &Parameters) -> Vec<(u64, u64)> {
+/// The input ports and the outputs of each router; with collective operations the ports of reduction
+/// units too, where they have some.
+fn ports(fabric: &Fabric, parameters: &Parameters, collective: bool) -> Vec<(u64, u64)> {
     let outputs = (0..fabric.routers()).map(|router| fabric.outputs(router).len() as u64);
     let mut ports: Vec<(u64, u64)> = outputs.map(|outputs| (0, outputs)).collect();
     for target in (0..fabric.channel_slots()).filter_map(|channel| fabric.target(channel)) {
@@ -40,13 +41,16 @@ fn ports(fabric: &Fabric, parameters: &Parameters) -> Vec<(u64, u64)> {
         *inputs += u64::from(parameters.injection_channels);
         *outputs += u64::from(parameters.ejection_channels);
     }
+    if collective && parameters.sharing.is_some() {
+        ports.iter_mut().for_each(|(inputs, outputs)| *inputs += 1 + *outputs);
+    }
     ports
 }
 
 /// The maximum number of buffer places of a router, and that router. The virtual channels of an
-/// input port take the next power of two of places.
-pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
-    let ports = ports(fabric, parameters);
+/// input port take the next power of two of places. `collective`: there are collective operations.
+pub fn max_buffers(fabric: &Fabric, parameters: &Parameters, collective: bool) -> (u64, u32) {
+    let ports = ports(fabric, parameters, collective);
     let most = (0..).zip(&ports).max_by_key(|&(router, it)| (it.0, std::cmp::Reverse(router)));
     let (router, &(inputs, _)) = most.unwrap_or((0, &(0, 0)));
     let outputs = queues_per_vc(fabric, parameters);
@@ -57,13 +61,12 @@ pub fn max_buffers(fabric: &Fabric, parameters: &Parameters) -> (u64, u32) {
 /// largest router has outputs.
 fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
     let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
-    let outputs = || ports(fabric, parameters).into_iter().map(|it| it.1).max();
+    let outputs = || ports(fabric, parameters, false).into_iter().map(|it| it.1).max();
     if has { outputs().unwrap_or(1) } else { 1 }
 }
 
 /// Bytes of the ports of all routers and of their buffers, with this many virtual channels.
-fn ports_needed(fabric: &Fabric, parameters: &Parameters, vcs: u64, any: bool) -> u64 {
-    let ports = ports(fabric, parameters);
+fn ports_needed(ports: &[(u64, u64)], parameters: &Parameters, vcs: u64, any: bool) -> u64 {
     if parameters.sharing.is_some() {
         let bytes = |&(inputs, outputs): &(u64, u64)| {
             inputs * size_of::<Input>() as u64 + outputs * size_of::<Output>() as u64
@@ -96,10 +99,12 @@ pub fn memory_needed(
     let ejections = terminals * u64::from(parameters.ejection_channels);
     let links = u64::from(fabric.channel_slots());
     let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
-    let (inputs, channels) = (links + injections, links + injections + ejections);
+    let ports = ports(fabric, parameters, collective);
+    let of_units = if collective && parameters.sharing.is_some() { routers + outputs } else { 0 };
+    let (inputs, channels) = (links + injections + of_units, links + injections + ejections);
     let bytes = |of: usize| of as u64;
     // The requests for an output, a bit each, of the largest router, and the escapes.
-    let words = max_buffers(fabric, parameters).0.div_ceil(64) * 8;
+    let words = max_buffers(fabric, parameters, collective).0.div_ceil(64) * 8;
     let escapes = if adaptive { words } else { 0 };
     let an_output = escapes + Statistics::BYTES_PER_OUTPUT;
     let a_router = bytes(size_of::<RouterLayout>()) + words + 40;
@@ -111,20 +116,25 @@ pub fn memory_needed(
     let of_any_size = collective || parameters.errors.is_some();
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
+    let packet = u64::from(parameters.maximum_packet());
     let flits = parameters.sharing.as_ref().map_or(0, |_| {
         let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
             + injections * u64::from(parameters.injection_buffer);
         // A time for each flit that a queue can hold, and for each credit.
-        let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1) * 4;
-        queues * FlitRouters::BYTES_PER_QUEUE + channels * vcs * FlitRouters::BYTES_PER_VC + times
+        let times = buffers * vcs * (queues_per_vc(fabric, parameters) + 1);
+        let results = 2 * routers * u64::from(parameters.collective.open_operations);
+        let of_units = if of_units > 0 { (outputs + results) * packet } else { 0 };
+        queues * FlitRouters::BYTES_PER_QUEUE
+            + channels * vcs * FlitRouters::BYTES_PER_VC
+            + (times + of_units) * bytes(size_of::<Tick>())
     });
     let replays = parameters.errors.as_ref();
     let replays = replays.map_or(0, |errors| links * Links::bytes_per_channel(errors, parameters));
     flits
         + demands::memory_of_sources(routes, fabric)
         + replays
-        + ports_needed(fabric, parameters, vcs.max(least), of_any_size)
+        + ports_needed(&ports, parameters, vcs.max(least), of_any_size)
         + outputs * an_output
         + if adaptive { inputs * vcs.next_power_of_two() * bytes(size_of::<Choice>()) } else { 0 }
         + (links + injections) * vcs * Credits::BYTES_PER_VC

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
-    Arbitration, ChannelKind, Digest, Engine, InjectionChoice, Log, PacketKind, Parameters, STALLS,
-    Switching, TrafficClass, run_script,
+    Arbitration, ChannelKind, Digest, Engine, InjectionChoice, Log, PacketKind, STALLS, Switching,
+    TrafficClass,
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Routes};
-use flitlab_workload::traffic::{MessageKind, Script};
+use flitlab_workload::traffic::MessageKind;
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};
@@ -62,8 +62,8 @@ pub fn packet_scenario_with_collectives(seed: u64) -> Scenario {
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
 /// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
-    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
-    match flit_engine::run(fabric, routes, parameters, messages) {
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
+    match flit_engine::run_beside(fabric, routes, parameters, messages, collective.as_ref()) {
         Ok((log, digest)) => (log, digest, false),
         Err(deadlock) => (deadlock.log, deadlock.digest, true),
     }
@@ -76,17 +76,21 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
 /// If they differ in anything.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { fabric, routes, parameters, messages, collective } = scenario;
-    let script = Script::new(messages.clone());
     let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
         let (reference, digest, stuck) = run_flits(scenario);
-        if let Ok((log, fast)) = run_script(fabric, routes, parameters, script) {
-            assert_agreement(scenario, &reference, &log);
-            assert_eq!(fast, digest, "seed {seed}: flits that delay no packet");
+        // Without a stop.
+        let (workload, log) = (scenario.workload(), Log::default());
+        let mut engine = Engine::new(1, fabric, routes, parameters, workload, log);
+        engine.run_until(Picoseconds::NEVER);
+        if engine.find_deadlock().is_none() {
+            assert_agreement(scenario, &reference, engine.observer());
+            assert_eq!(engine.digest(), digest, "seed {seed}: flits that delay no packet");
         }
         if parameters.errors.is_some() && !stuck {
-            let (counts, flits) = flit_engine::count(fabric, routes, parameters, messages);
+            let spec = collective.as_ref();
+            let (counts, flits) = flit_engine::count(fabric, routes, parameters, messages, spec);
             assert_equal_counts(scenario, counts, &flits);
         }
         if sharing.stall_times && !stuck {
@@ -118,9 +122,9 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
 /// Compares for how long packets waited for each channel, of which the fast engine counts a part
 /// anew.
 fn agree_on_stalls(seed: u64, scenario: &Scenario) {
-    let Scenario { fabric, routes, parameters, messages, .. } = scenario;
-    let reference = flit_engine::stalls(fabric, routes, parameters, messages);
-    let workload = Box::new(Script::new(messages.clone()));
+    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
+    let reference = flit_engine::stalls(fabric, routes, parameters, messages, collective.as_ref());
+    let workload = scenario.workload();
     let mut engine = Engine::new(2, fabric, routes, parameters, workload, Log::default());
     let mut fast = vec![[Picoseconds::ZERO; STALLS]; reference.as_ref().map_or(0, Vec::len)];
     for until in [STOPS[1], Picoseconds::NEVER] {
@@ -176,7 +180,7 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 pub const PACKET_FEATURES: usize = 18 + 12 + 6;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 18 + 12 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 18 + 14 + 6 + 3 + 5;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -221,7 +225,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (parameters.message_classes == 1, "one message class"),
     ];
     let of_links = match &parameters.sharing {
-        Some(_) => features_of_flits(parameters),
+        Some(_) => features_of_flits(scenario),
         None => features_of_packets(scenario),
     };
     named(&some).into_iter().chain(of_links).chain([routing]).collect()
@@ -273,7 +277,8 @@ fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// Where links are shared flit by flit.
-fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
+fn features_of_flits(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { parameters, collective, .. } = scenario;
     let sharing = parameters.sharing.as_ref().expect("they are shared");
     let by_priority = parameters.arbitration == Arbitration::Weighted
         && sharing.high_priority.iter().any(|&weight| weight > 0);
@@ -303,6 +308,8 @@ fn features_of_flits(parameters: &Parameters) -> Vec<&'static str> {
         (sharing.atomic, "atomic allocation"),
         (by_priority, "high priority"),
         (parameters.errors.is_some(), "links that err"),
+        (collective.is_some(), "collective operations"),
+        (collective.is_some() && parameters.errors.is_some(), "collectives on links that err"),
     ];
     named(&some).into_iter().chain([switching, arbitration]).collect()
 }

@@ -1,7 +1,7 @@
 //! Random operations of the collective subnetwork, beside a scenario's messages.
 
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, Parameters, UP_CHANNEL};
+use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, Parameters, Switching, UP_CHANNEL};
 use flitlab_routing::{EscapeRule, Routes};
 use flitlab_workload::traffic::{
     CollectiveKind, CollectiveSpec, Collectives, Script, Several, Workload,
@@ -29,9 +29,11 @@ impl Scenario {
         let _: u32 = random.random();
         let classless = self.parameters.classes.is_empty()
             && self.messages.iter().all(|message| message.class == 0);
+        let shares_flits = self.parameters.sharing.is_some();
         if !classless
             || !leaves_channels(&self.routes)
-            || self.parameters.virtual_channels <= DOWN_CHANNEL
+            || self.parameters.virtual_channels <= DOWN_CHANNEL && !shares_flits
+            || self.parameters.switching == Switching::Wormhole
             || self.parameters.head_of_queue_lifetime.is_some()
         {
             return self;
@@ -39,6 +41,8 @@ impl Scenario {
         let spec = spec(&mut random, &self);
         let unit = unit(&mut random, &self.parameters);
         if spec.trees(&self.fabric).is_ok() {
+            let least = if shares_flits { DOWN_CHANNEL + 1 } else { 0 };
+            self.parameters.virtual_channels = self.parameters.virtual_channels.max(least);
             (self.collective, self.parameters.collective) = (Some(spec), unit);
         }
         self

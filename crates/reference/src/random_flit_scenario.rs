@@ -31,7 +31,12 @@ pub fn flit_scenario_of_any_links(seed: u64) -> Scenario {
     flit_scenario(seed).with_errors_of_flits_at_times(seed)
 }
 
-/// The same from a generator, with about so much work.
+/// A [`flit_scenario_of_any_links`] with collective operations at times.
+pub fn flit_scenario_with_collectives(seed: u64) -> Scenario {
+    flit_scenario_of_any_links(seed).with_collectives_at_times(seed)
+}
+
+/// A [`flit_scenario`] from a generator, with about so much work.
 pub fn drawn_flit_scenario(random: &mut dyn Rng, seed: u64, work: u64) -> Scenario {
     let mut scenario = match seed % 4 {
         2 => Scenario::drawn_adaptive(random, seed, work)

@@ -61,7 +61,8 @@ pub(super) fn run(
     let network = checks.network(draft, fabrics, purpose);
     let fabric = network.as_ref().map(|network| &network.fabric);
     if let Some(fabric) = fabric.filter(|_| purpose != Purpose::Routes) {
-        checks.ports(parameters, fabric);
+        let workload = draft.workload.as_ref();
+        checks.ports(parameters, fabric, workload.is_some_and(|it| it.is_collective()));
     }
     if purpose != Purpose::Routes {
         checks.interruption(draft, network.as_deref(), makes_tables);
@@ -308,9 +309,9 @@ impl Checks<'_> {
     }
 
     /// Whether the buffers of every router can be numbered.
-    fn ports(&mut self, parameters: &Parameters, fabric: &Fabric) {
+    fn ports(&mut self, parameters: &Parameters, fabric: &Fabric, collective: bool) {
         let keys = ["topology", "adapter.injection_channels", "router.virtual_channels"];
-        let (buffers, router) = max_buffers(fabric, parameters);
+        let (buffers, router) = max_buffers(fabric, parameters, collective);
         if buffers > MAX_BUFFERS {
             let message = format!(
                 "router {} would have {buffers} buffers (input ports times virtual channels, and times outputs with virtual output \

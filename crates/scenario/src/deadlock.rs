@@ -110,6 +110,11 @@ impl Scenario {
                 "nothing keeps rings from deadlock; try --set {}",
                 self.dateline().unwrap_or_default()
             )),
+            RoutingSpec::Adaptive(_) if atomic && self.workload.is_collective() => Some(format!(
+                "with atomic allocation no bubble keeps rings from deadlock, and the collective subnetwork takes virtual channels \
+                 that datelines would; try{}",
+                self.bubbles()
+            )),
             RoutingSpec::Adaptive(rules) if wormhole || atomic => {
                 let mut sets = vec![format!("{ALLOCATION}=atomic")];
                 let by_table =

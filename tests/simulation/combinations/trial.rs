@@ -11,10 +11,10 @@ use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
-    Access, ExchangeSpec, LoadSpec, Message, MessageKind, OpenLoad, Pattern, PatternSpec,
-    RemoteMemorySpec, RemoteOperation, Workload,
+    Access, CollectiveSpec, ExchangeSpec, LoadSpec, Message, MessageKind, OpenLoad, Pattern,
+    PatternSpec, RemoteMemorySpec, RemoteOperation, Workload,
 };
-use flitlab::units::Picoseconds;
+use flitlab::units::{Bytes, Picoseconds};
 
 use crate::common::workplace::Workplace;
 use flitlab_reference::random_scenario;
@@ -228,21 +228,41 @@ fn compare(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { network, parameters, .. } = scenario;
     let fabric = &network.fabric;
     let routes = network.routes().expect("it was simulated");
-    let Some(messages) = some_messages(scenario) else { return 0 };
+    let Some((messages, collective)) = some_messages(scenario) else { return 0 };
     let scenario = random_scenario::Scenario {
         fabric: fabric.clone(),
         routes: routes.clone(),
         parameters: parameters.clone(),
         messages,
-        collective: None,
+        collective,
     };
     flitlab_reference::differential::agree(seed, &scenario)
 }
 
-/// The first messages of the workloads, as far as their nodes don't wait for each other.
-fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
+/// The first messages of the workloads, as far as their nodes don't wait for each other, and small
+/// collective operations if there are some.
+fn some_messages(scenario: &Scenario) -> Option<(Vec<Message>, Option<CollectiveSpec>)> {
+    let Scenario { workload, parameters, .. } = scenario;
+    let is_collective = |spec: &dyn WorkloadSpec| spec.downcast_ref::<CollectiveSpec>().is_some();
+    let (of_trees, others): (Vec<_>, Vec<_>) =
+        workload.members().iter().partition(|member| is_collective(&*member.spec));
+    let of_trees = of_trees.first().and_then(|member| member.spec.downcast_ref::<CollectiveSpec>());
+    let collective = of_trees.map(|spec| CollectiveSpec {
+        message: Bytes(spec.message.0.min(700)),
+        rounds: spec.rounds.min(3),
+        start: spec.start.min(Picoseconds(1_000_000)),
+        ..spec.clone()
+    });
+    // The reference engines know them beside messages of one class.
+    if collective.is_some()
+        && (others.len() > 1
+            || !parameters.classes.is_empty()
+            || parameters.head_of_queue_lifetime.is_some())
+    {
+        return None;
+    }
     let mut messages = Vec::new();
-    for (class, member) in (0..).zip(scenario.workload.members()) {
+    for (class, member) in (0..).zip(others) {
         let of_member = messages_of(&*member.spec, scenario)?.into_iter();
         messages.extend(of_member.map(|message| Message { class, ..message }));
     }
@@ -253,7 +273,7 @@ fn some_messages(scenario: &Scenario) -> Option<Vec<Message>> {
         work += 6 * (scenario.parameters.message_flits(message.bytes) + 2);
         before < WORK
     };
-    Some(messages.into_iter().take_while(within).collect())
+    Some((messages.into_iter().take_while(within).collect(), collective))
 }
 
 fn messages_of(workload: &dyn WorkloadSpec, scenario: &Scenario) -> Option<Vec<Message>> {

@@ -7,7 +7,7 @@ use crate::common::Common;
 use crate::observer::Observer;
 use crate::packet::message::{Queued, Role};
 use crate::packet::{Origin, Packet};
-use crate::router::packet::collective::{parts, route};
+use crate::router::collective::{parts, route};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

@@ -12,7 +12,7 @@ use crate::next_hop::Address;
 use crate::observer::Observer;
 use crate::packet::message::{Arrival, Queued, Role};
 use crate::packet::{Delivery, Origin, Packet};
-use crate::router::packet::collective::COLLECTIVE;
+use crate::router::collective::COLLECTIVE;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::{CompletedMessage, DeliveredPacket};

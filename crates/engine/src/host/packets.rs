@@ -10,7 +10,7 @@ use crate::next_hop::answer::Ends;
 use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
 use crate::packet::message::{Arrival, Note, Purpose, Queued, Role};
 use crate::packet::{Origin, Packet};
-use crate::router::packet::collective::COLLECTIVE;
+use crate::router::collective::COLLECTIVE;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

@@ -15,7 +15,7 @@ use crate::network::vc_map::VcMap;
 use crate::network::{ChannelTiming, End, Network};
 use crate::next_hop::demands;
 use crate::packet::{Packet, last_start};
-use crate::router::packet::collective::trees::Trees;
+use crate::router::collective::trees::Trees;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, NONE};

@@ -15,7 +15,6 @@ pub(crate) struct Cut {
     routers: Vec<u32>,
     terminals: Vec<u32>,
     outputs: Vec<u32>,
-    inputs: Vec<u32>,
 }
 
 impl Cut {
@@ -39,7 +38,6 @@ impl Cut {
         Self {
             terminals: firsts.iter().map(first_terminal).collect(),
             outputs: of(&network.first_output),
-            inputs: of(&network.first_input),
             routers: firsts,
         }
     }
@@ -60,11 +58,6 @@ impl Cut {
     #[inline]
     pub(crate) fn first_output(&self, part: usize) -> u32 {
         self.outputs[part]
-    }
-
-    #[inline]
-    pub(crate) fn first_input(&self, part: usize) -> u32 {
-        self.inputs[part]
     }
 
     pub(crate) fn terminals(&self, part: usize) -> Range<u32> {

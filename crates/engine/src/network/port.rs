@@ -90,6 +90,9 @@ impl Input {
         (!self.injects).then_some(self.opposite)
     }
 
+    /// A port of a reduction unit: nobody gets credits for what leaves it.
+    pub(crate) const OF_UNIT: Self = Self { upstream: NONE, ..Self::VACANT };
+
     /// A port that no channel feeds.
     pub(crate) const VACANT: Self = Self {
         upstream: AWAY,

@@ -2,8 +2,10 @@
 //!
 //! Numbers are a part's own and count from its first router. A router's outputs are its network
 //! channels in the order of its ports, vacant ones included, then its ejection channels. Its input
-//! ports are those of network channels, then those of injection channels. An input virtual channel
-//! is a buffer of an input port: its number counts by input port, then virtual channel.
+//! ports are those of network channels, then those of injection channels. Where links are shared
+//! flit by flit, those of its reduction unit are between them if there are collective operations. An
+//! input virtual channel is a buffer of an input port: its number counts by input port, then virtual
+//! channel.
 //!
 //! [`Ports`] belongs to the routers of a [`Part`](crate::part::Part).
 
@@ -25,8 +27,23 @@ pub(crate) struct RouterLayout {
     pub outputs: u16,
     pub inputs: u16,
     pub terminals: u16,
-    /// Number of input ports fed by network channels.
+    /// Number of input ports that are not fed by injection channels.
     pub transit: u16,
+    /// Of these, the number of the reduction unit's.
+    pub unit: u16,
+}
+
+impl RouterLayout {
+    /// The first of the reduction unit's input ports.
+    pub(crate) fn first_of_unit(&self) -> u16 {
+        self.transit - self.unit
+    }
+
+    /// The number of an input port among those of the reduction unit, if it is one: 0 for results,
+    /// and behind it one for the copies at each output.
+    pub(crate) fn port_of_unit(&self, input: u16) -> Option<u16> {
+        (input < self.transit).then(|| input.checked_sub(self.first_of_unit())).flatten()
+    }
 }
 
 /// The upstream end of a channel that begins in another part: the part, and the place of the
@@ -69,11 +86,12 @@ impl Ports {
         let routers = cut.routers(part);
         let vcs = narrow::<u32>(context.vc_map.count());
         // A router's reduction unit has two queues at the first input port.
-        let queues = vcs + if context.trees.is_empty() { 0 } else { 2 };
+        let has_units = !context.trees.is_empty();
+        let shares_flits = parameters.sharing.is_some();
+        let queues = vcs + if has_units && !shares_flits { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most = |first: &[u32]| first.windows(2).map(|pair| pair[1] - pair[0]).max();
         let most = most(&network.first_input).max(most(&network.first_output)).unwrap_or(0);
-        let first_input = cut.first_input(part);
         let mut ports = Self {
             routers: Vec::with_capacity(routers.len()),
             output_ports: Vec::new(),
@@ -90,21 +108,30 @@ impl Ports {
             let own = narrow::<u32>(context.terminals_of(router).len());
             let (outputs, inputs) = (network.outputs_of(router), network.inputs_of(router));
             let number = narrow::<u32>(ports.routers.len());
+            // One for results, and one for the copies at each output.
+            let unit = if has_units && shares_flits { 1 + outputs.len() } else { 0 };
+            let from_network = network.transit_inputs[router as usize];
             ports.routers.push(RouterLayout {
                 first_output: narrow::<u32>(ports.output_ports.len()),
                 first_input: narrow::<u32>(ports.input_ports.len()),
                 first_terminal: terminals,
                 outputs: narrow::<u16>(outputs.len()),
-                inputs: narrow::<u16>(inputs.len()),
+                inputs: narrow::<u16>(inputs.len() + unit),
                 terminals: narrow::<u16>(own),
-                transit: narrow::<u16>(network.transit_inputs[router as usize]),
+                transit: narrow::<u16>(from_network as usize + unit),
+                unit: narrow::<u16>(unit),
             });
             for channel in outputs {
                 let port = ports.new_output(context, part, router, channel);
                 ports.output_ports.push(port);
             }
-            debug_assert_eq!((inputs.start - first_input) as usize, ports.input_ports.len());
-            for input in inputs {
+            let first_injection = inputs.start + from_network;
+            for input in inputs.start..first_injection {
+                let port = ports.new_input(context, part, router, input);
+                ports.input_ports.push(port);
+            }
+            ports.input_ports.extend((0..unit).map(|_| Input::OF_UNIT));
+            for input in first_injection..inputs.end {
                 let port = ports.new_input(context, part, router, input);
                 ports.input_ports.push(port);
             }
@@ -265,6 +292,30 @@ impl Ports {
     pub(crate) fn router_of_output(&self, output: u32) -> (u32, &RouterLayout) {
         let place = self.routers.partition_point(|router| router.first_output <= output) - 1;
         (narrow::<u32>(place), &self.routers[place])
+    }
+
+    /// The number in the whole network of an input port of the part, which a channel feeds.
+    pub(crate) fn name_of_input(
+        &self,
+        context: &NetworkContext<'_>,
+        part: usize,
+        input: u32,
+    ) -> u32 {
+        let (number, router) = self.router_of_input(input);
+        let of_router = input - router.first_input;
+        let before = if of_router >= router.transit.into() { router.unit.into() } else { 0 };
+        let name = context.cut.first_router(part) + number;
+        context.network.first_input[name as usize] + of_router - before
+    }
+
+    /// The input port of the part with this number in the whole network.
+    pub(crate) fn input_named(&self, context: &NetworkContext<'_>, part: usize, name: u32) -> u32 {
+        let router_name = context.network.router_of_input[name as usize];
+        let router = &self.routers[(router_name - context.cut.first_router(part)) as usize];
+        let of_router = name - context.network.first_input[router_name as usize];
+        let from_network = router.first_of_unit().into();
+        let before = if of_router >= from_network { router.unit.into() } else { 0 };
+        router.first_input + of_router + before
     }
 
     /// The buffer of a router's input virtual channel: its number in the part.

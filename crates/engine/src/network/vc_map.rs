@@ -41,7 +41,7 @@ impl VcMap {
         collective: bool,
     ) -> Self {
         let VcDemand { mut used, injected_on, sets, is_split } =
-            VcDemand::new(routes, later, parameters, kinds);
+            VcDemand::new(routes, later, parameters, kinds, collective);
         if collective {
             used |= 1 << UP_CHANNEL | 1 << DOWN_CHANNEL;
             // Acknowledgements that take flits count there.

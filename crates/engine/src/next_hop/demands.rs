@@ -5,7 +5,10 @@ use crate::network::vc_map::VcMap;
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
-use flitlab_model::{PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass};
+use flitlab_model::{
+    DOWN_CHANNEL, PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass,
+    UP_CHANNEL,
+};
 use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
@@ -67,7 +70,8 @@ pub(crate) struct VcDemand {
 impl VcDemand {
     /// The demand of classes with these kinds of messages.
     ///
-    /// * Links that are shared flit by flit use all virtual channels.
+    /// * Links that are shared flit by flit use all virtual channels; packets of collective
+    ///   operations, if there are any, have two of them for themselves.
     /// * A forwarding table uses its own, in one set or several, and so do paths; `later` are the
     ///   routes that may replace them after a failure.
     ///
@@ -78,8 +82,11 @@ impl VcDemand {
         later: Option<&Routes>,
         parameters: &Parameters,
         kinds: &KindsByClass,
+        collective: bool,
     ) -> Self {
         let all = parameters.virtual_channels;
+        let is_left = |vc: &u8| !collective || ![UP_CHANNEL, DOWN_CHANNEL].contains(vc);
+        let shared: Vec<u8> = (0..all).filter(is_left).collect();
         let first = |count: u8| fitted!((1_u32 << count) - 1, u16);
         let classes = || (0..).map(|number| parameters.class(number)).zip(kinds.iter());
         let width = set_width(routes, later, parameters);
@@ -100,7 +107,9 @@ impl VcDemand {
             for (purpose, exists) in Purpose::ALL.into_iter().zip([data, answered, answered]) {
                 let injection = Injection::new(routes, parameters, (number, purpose));
                 injected_on[number][purpose as usize] = match injection {
-                    Injection::Deterministic(channel) if is_split => channel * (all / 2),
+                    Injection::Deterministic(channel) if is_split => {
+                        channel * shared[shared.len() / 2]
+                    }
                     _ => injection.channel(routes),
                 };
                 if exists {

@@ -165,7 +165,8 @@ impl<R: Routers> AllParts<'_, '_, R> {
         let fabric = self.context.fabric;
         let network = &self.context.network;
         let channel = self.context.vc_map.number(vc);
-        let input = input + self.context.cut.first_input(part) as usize;
+        let ports = self.routers(part).ports();
+        let input = ports.name_of_input(self.context, part, narrow(input)) as usize;
         let router = network.router_of_input[input];
         let name = |channel: u32| network.channel_name(fabric, channel);
         Waiting {

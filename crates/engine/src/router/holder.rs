@@ -60,7 +60,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
                 // An ejection channel has no router behind it.
                 let router = *network.router_of_input.get(input as usize)?;
                 let part = self.context.cut.part_of_router(router);
-                (part, input - self.context.cut.first_input(part))
+                (part, self.routers(part).ports().input_named(self.context, part, input))
             }
         };
         let first = input << self.routers(part).ports().shift;
@@ -86,7 +86,9 @@ impl<R: Routers> AllParts<'_, '_, R> {
 
     /// The channel upstream of an input virtual channel.
     fn upstream_of(&self, (part, input_vc): Buffer) -> u32 {
-        let (input, _) = place(input_vc, self.routers(part).ports().shift);
-        self.context.network.channel_of_input[input + self.context.cut.first_input(part) as usize]
+        let ports = self.routers(part).ports();
+        let (input, _) = place(input_vc, ports.shift);
+        let input = ports.name_of_input(self.context, part, narrow(input));
+        self.context.network.channel_of_input[input as usize]
     }
 }

@@ -5,6 +5,7 @@
 //! ([`FlitRouters`](flit::FlitRouters)). Which one it is is decided once, when the simulation is
 //! made.
 
+pub(crate) mod collective;
 pub(crate) mod deadlock;
 pub(crate) mod flit;
 pub(crate) mod holder;

@@ -14,6 +14,9 @@ pub enum ChannelKind {
     Network,
     Injection,
     Ejection,
+    /// From a reduction unit into its own router, where links are shared flit by flit: nothing is
+    /// sent on it.
+    Unit,
 }
 
 impl ChannelKind {
@@ -32,6 +35,7 @@ impl ChannelKind {
                 parameters.injection_buffer,
             ),
             Self::Ejection => (parameters.ejection_rate, parameters.ejection_latency, 0),
+            Self::Unit => (parameters.link_rate, parameters.link_latency, 0),
         };
         let usual = time_of_flit(parameters, rate.0);
         let mut own = usual;

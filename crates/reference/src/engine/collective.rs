@@ -6,46 +6,23 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{
-    CompletedMessage, DOWN_CHANNEL, DeliveredPacket, MAX_VIRTUAL_CHANNELS, Parameters, Switching,
-    UP_CHANNEL,
-};
+use flitlab_engine::{MAX_VIRTUAL_CHANNELS, Parameters, Switching};
 use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::{CollectiveKind, CollectiveSpec};
+use flitlab_workload::traffic::CollectiveSpec;
 
 use super::{
     Place, Simulator,
     channel::OutputName,
     network::{Channel, Hold, Sending, Source},
-    packet::{Packet, flits_of},
+    operations::{DOWN, Operations, UP},
     router::Request,
-    tree::Tree,
 };
 
-/// The class of the messages of collective operations, beside one workload more.
-pub const CLASS: u8 = 1;
-
-const UP: usize = UP_CHANNEL as usize;
-const DOWN: usize = DOWN_CHANNEL as usize;
-
-/// Collective operations, and how far they have come.
+/// Collective operations, and what routers do for them.
 pub struct Collective {
-    spec: CollectiveSpec,
-    members: Vec<u32>,
-    trees: Vec<Tree>,
-    /// Payloads of the packets of a message.
-    packets: Vec<u64>,
-    /// By terminal: operations that it has begun, and that are done for it.
-    begun: Vec<u32>,
-    done: Vec<u32>,
-    /// The terminals for which an operation will be done, by time.
-    ends: BTreeMap<Picoseconds, Vec<u32>>,
-    /// Messages that will enter queues, by time: terminals and operations.
-    entries: BTreeMap<Picoseconds, Vec<(u32, u32)>>,
+    pub operations: Operations,
     /// By router.
     units: Vec<Unit>,
-    /// By terminal, operation and number: how often a packet has been delivered.
-    delivered: BTreeMap<(u32, u32, u32), u32>,
 }
 
 /// A router's reduction unit.
@@ -117,96 +94,18 @@ struct Copies {
 
 impl Collective {
     pub fn new(fabric: &Fabric, parameters: &Parameters, spec: &CollectiveSpec) -> Self {
-        let live: Vec<u32> = fabric.live_terminals().collect();
-        let takes_part = |it: &u32| spec.members.is_empty() || spec.members.contains(it);
-        let members: Vec<u32> = live.into_iter().filter(takes_part).collect();
-        let roots = if spec.roots.is_empty() { vec![members[0]] } else { spec.roots.clone() };
-        let trees = roots.iter().map(|&root| Tree::new(fabric, root, &members)).collect();
-        let terminals = fabric.terminals() as usize;
-        let mut packets = Vec::new();
-        let mut rest = spec.message.0;
-        while rest > 0 || packets.is_empty() {
-            packets.push(rest.min(parameters.maximum_payload.0));
-            rest -= packets[packets.len() - 1];
-        }
-        Self {
-            spec: spec.clone(),
-            members,
-            trees,
-            packets,
-            begun: vec![0; terminals],
-            done: vec![0; terminals],
-            ends: BTreeMap::new(),
-            entries: BTreeMap::new(),
-            units: (0..fabric.routers()).map(|_| Unit::default()).collect(),
-            delivered: BTreeMap::new(),
-        }
-    }
-
-    /// When the first operation begins.
-    pub fn begins(&self) -> Picoseconds {
-        self.spec.start
-    }
-
-    fn tree(&self, operation: u32) -> &Tree {
-        &self.trees[operation as usize % self.trees.len()]
-    }
-
-    /// A packet's number among those that pass a router.
-    fn number(&self, router: usize, (operation, packet): (u32, u32)) -> u64 {
-        let before = (0..operation).filter(|&it| self.tree(it).spans[router]).count();
-        (before * self.packets.len()) as u64 + u64::from(packet)
-    }
-
-    fn sends(&self, terminal: u32, operation: u32) -> bool {
-        self.spec.kind != CollectiveKind::Broadcast || self.tree(operation).root == terminal
-    }
-
-    fn receives(&self, terminal: u32, operation: u32) -> bool {
-        let is_root = self.tree(operation).root == terminal;
-        self.members.contains(&terminal)
-            && match self.spec.kind {
-                CollectiveKind::Broadcast => !is_root,
-                CollectiveKind::Reduce => is_root,
-                CollectiveKind::AllReduce | CollectiveKind::Barrier => true,
-            }
-    }
-
-    /// What has come less often than it should, and operations that have not begun.
-    pub fn missing(&self) -> usize {
-        let mut missing = 0;
-        for &terminal in &self.members {
-            for operation in 0..self.spec.rounds {
-                for packet in 0..self.packets.len() as u32 {
-                    let times = self.delivered.get(&(terminal, operation, packet));
-                    let times = times.copied().unwrap_or_default();
-                    let due = u32::from(self.receives(terminal, operation));
-                    assert!(times <= due, "a packet comes once, to those that receive it");
-                    missing += (due - times) as usize;
-                }
-            }
-        }
-        missing
-    }
-
-    /// How many packets have been delivered.
-    pub fn count(&self) -> usize {
-        self.delivered.values().map(|&times| times as usize).sum()
+        let operations = Operations::new(fabric, parameters, spec);
+        Self { operations, units: (0..fabric.routers()).map(|_| Unit::default()).collect() }
     }
 
     /// Panics if anything is left anywhere.
     pub fn check_idle(&self) {
-        assert_eq!(self.missing(), 0);
-        assert!(self.ends.is_empty() && self.entries.is_empty());
+        self.operations.check_idle();
         for unit in &self.units {
             assert!(unit.taking.is_empty() && unit.operands.is_empty() && unit.left.is_empty());
             assert!(unit.results.iter().all(VecDeque::is_empty));
             assert!(unit.upwards.is_none() && unit.downwards.is_none());
         }
-        let all = |counts: &[u32]| {
-            self.members.iter().all(|&member| counts[member as usize] == self.spec.rounds)
-        };
-        assert!(all(&self.begun) && all(&self.done), "all operations are done for everybody");
     }
 }
 
@@ -223,106 +122,33 @@ impl Simulator<'_> {
         self.collective.is_some() && (virtual_channel == UP || virtual_channel == DOWN)
     }
 
-    fn operations(&mut self) -> &mut Collective {
-        self.collective.as_mut().expect("there are operations")
+    fn unit(&mut self, router: usize) -> &mut Unit {
+        &mut self.collective.as_mut().expect("there are operations").units[router]
     }
 
     /// Begins operations, and puts their messages into queues.
     pub fn begin_operations(&mut self, now: Picoseconds) {
-        let Some(collective) = &mut self.collective else { return };
-        for terminal in collective.ends.remove(&now).unwrap_or_default() {
-            collective.done[terminal as usize] += 1;
-        }
-        if now >= collective.spec.start {
-            let enters = now + self.parameters.send_overhead;
-            for member in collective.members.clone() {
-                let place = member as usize;
-                let most = collective.spec.rounds;
-                while collective.begun[place] < most
-                    && collective.begun[place]
-                        < collective.done[place] + collective.spec.outstanding
-                {
-                    let operation = collective.begun[place];
-                    collective.begun[place] += 1;
-                    if collective.sends(member, operation) {
-                        let entries = collective.entries.entry(enters).or_default();
-                        entries.push((member, operation));
-                        self.due.insert(enters);
-                    }
-                }
-            }
-        }
-        for (terminal, operation) in collective.entries.remove(&now).unwrap_or_default() {
-            let goes_up = collective.spec.kind != CollectiveKind::Broadcast;
-            let virtual_channel = if goes_up { UP } else { DOWN };
-            let queues = &mut self.adapters[terminal as usize][0];
-            for (number, &payload) in (0..).zip(&collective.packets) {
-                queues.waiting[virtual_channel].push_back(self.packets.len());
-                self.packets.push(Packet {
-                    payload: payload as u32,
-                    flits: flits_of(self.parameters, payload),
-                    created: now,
-                    operation: Some((operation, number)),
-                    given: BTreeSet::from([terminal]),
-                    ..Packet::new(terminal, collective.tree(operation).root)
-                });
-            }
+        let Some(Collective { operations, .. }) = &mut self.collective else { return };
+        let (virtual_channel, packets, due) = operations.begin(self.parameters, now);
+        self.due.extend(due);
+        for packet in packets {
+            let queues = &mut self.adapters[packet.source as usize][0];
+            queues.waiting[virtual_channel].push_back(self.packets.len());
+            self.packets.push(packet);
         }
     }
 
     /// The last flit of a packet has left its adapter.
     pub fn operand_left(&mut self, packet: usize, now: Picoseconds) {
-        let &Packet { source, operation, .. } = &self.packets[packet];
-        let (operation, number) = operation.expect("it is one");
-        let collective = self.operations();
-        let is_last = number as usize + 1 == collective.packets.len();
-        if is_last && !collective.receives(source, operation) {
-            collective.ends.entry(now).or_default().push(source);
-        }
+        let collective = self.collective.as_mut().expect("there are operations");
+        collective.operations.leave(&self.packets[packet], now);
     }
 
     /// A packet has come to a terminal.
     pub fn arrive(&mut self, packet: usize, now: Picoseconds) {
-        let terminal = self.packets[packet].ejected_to.expect("it was sent to one");
-        let of = &self.packets[packet];
-        let (operation, number) = of.operation.expect("it is one");
-        let completed = now + self.parameters.receive_overhead;
-        self.terminals.log.packets.push(DeliveredPacket {
-            class: CLASS,
-            source: of.source,
-            destination: terminal,
-            sequence: of.sequence,
-            injection_channel: 0,
-            virtual_channel: of.virtual_channel,
-            flits: of.flits,
-            payload: of.payload,
-            hops: of.hops as u32,
-            misroute: None,
-            created: of.created,
-            injected: of.injected,
-            delivered: now,
-        });
-        let (source, created) = (of.source, of.created - self.parameters.send_overhead);
-        let collective = self.collective.as_mut().expect("there are operations");
-        if collective.spec.kind != CollectiveKind::Broadcast {
-            let all: BTreeSet<u32> = collective.members.iter().copied().collect();
-            assert_eq!(of.given, all, "a result has everybody's operand");
-        }
-        *collective.delivered.entry((terminal, operation, number)).or_default() += 1;
-        if number as usize + 1 < collective.packets.len() {
-            return;
-        }
-        collective.ends.entry(completed).or_default().push(terminal);
-        self.due.insert(completed);
-        self.terminals.log.messages.push(CompletedMessage {
-            class: CLASS,
-            source,
-            destination: terminal,
-            bytes: collective.spec.message.0,
-            is_control: false,
-            created,
-            completed,
-        });
+        let Collective { operations, .. } = self.collective.as_mut().expect("there are operations");
+        let (packet, log) = (&self.packets[packet], &mut self.terminals.log);
+        self.due.extend(operations.arrive(packet, self.parameters, log, now));
     }
 
     /// Lets the reduction units take operands and make results.
@@ -341,14 +167,14 @@ impl Simulator<'_> {
     /// Takes the next flit of an operand, if its time has come.
     fn take_operand(&mut self, router: usize, channel: usize, now: Picoseconds) {
         let flit_time = self.parameters.combining_flit_time();
-        if !self.operations().units[router].taking.contains_key(&channel) {
+        if !self.unit(router).taking.contains_key(&channel) {
             let place = Place { channel, virtual_channel: UP };
             let Some(packet) = self.asking(place, now) else { return };
-            let operation = self.packets[packet].operation.expect("it is one");
             let open = u64::from(self.parameters.collective.open_operations);
-            let collective = self.operations();
-            let number = collective.number(router, operation);
-            let unit = &mut collective.units[router];
+            let Collective { operations, units } =
+                self.collective.as_mut().expect("there are operations");
+            let number = operations.number(router, &self.packets[packet]);
+            let unit = &mut units[router];
             if number >= unit.next + open {
                 return;
             }
@@ -394,34 +220,19 @@ impl Simulator<'_> {
             let collective = self.collective.as_mut().expect("there are operations");
             let unit = &mut collective.units[router];
             let Some(operands) = unit.operands.get(&unit.making) else { return };
-            let first = self.packets[operands[0].packet].clone();
-            let operation = first.operation.expect("it is one");
-            let tree = &collective.trees[operation.0 as usize % collective.trees.len()];
+            let first = &self.packets[operands[0].packet];
             let flit = unit.made as usize;
             let have_it = operands.iter().all(|it| it.flits.len() > flit);
-            let all = tree.children[router].len() + tree.members[router].len();
+            let all = collective.operations.operands(router, first);
             if operands.len() < all || !have_it || now < unit.free_from {
                 return;
             }
-            let at_root = tree.parent[router].is_none();
-            let turns = at_root && collective.spec.kind != CollectiveKind::Reduce;
+            let turns = collective.operations.turns(router, first);
+            let flits = first.flits;
             let results = &mut unit.results[usize::from(turns)];
             if unit.made == 0 {
-                let mut result = first.clone();
-                result.given.clear();
-                for operand in operands {
-                    let own = &self.packets[operand.packet];
-                    result.hops = result.hops.max(own.hops);
-                    result.created = result.created.min(own.created);
-                    result.injected = result.injected.min(own.injected);
-                    let before = result.given.len();
-                    result.given.extend(&own.given);
-                    let sum = before + own.given.len();
-                    assert_eq!(result.given.len(), sum, "each operand counts once");
-                }
-                result.source = tree.root;
-                let all = u64::from(operation.0) * collective.packets.len() as u64;
-                result.sequence = (all + u64::from(operation.1)) as u32;
+                let own = operands.iter().map(|operand| &self.packets[operand.packet]);
+                let result = collective.operations.result(own);
                 results.push_back(Combined {
                     number: unit.making,
                     packet: self.packets.len(),
@@ -435,7 +246,7 @@ impl Simulator<'_> {
             unit.free_from = now + flit_time;
             unit.made += 1;
             self.due.extend([there, unit.free_from]);
-            if unit.made == first.flits {
+            if unit.made == flits {
                 unit.operands.remove(&unit.making);
                 (unit.making, unit.made) = (unit.making + 1, 0);
             }
@@ -488,17 +299,12 @@ impl Simulator<'_> {
         if !Self::asks(result, self.packets[result.packet].flits, now) {
             return;
         }
-        let operation = self.packets[result.packet].operation.expect("it is one");
-        let tree = collective.tree(operation.0);
-        let name = match tree.parent[router] {
-            Some(port) => OutputName::Port(port),
-            None => OutputName::Ejection { terminal: tree.root, number: 0 },
-        };
         let packet = result.packet;
+        let name = collective.operations.way_up(router, &self.packets[packet]);
         let wanted = vec![self.output_of(router, name)];
         let (origin, held) = (Origin::Unit, Vec::new());
         let copies = Copies { packet, origin, wanted, held, sending: 0, input_vc: 0 };
-        self.operations().units[router].upwards = Some(copies);
+        self.unit(router).upwards = Some(copies);
     }
 
     fn begin_downwards(&mut self, router: usize, now: Picoseconds) {
@@ -515,22 +321,15 @@ impl Simulator<'_> {
         let result = unit.results[1].front();
         let result = result.filter(|it| Self::asks(it, self.packets[it.packet].flits, now));
         heads.extend(result.map(|result| (Origin::Unit, result.packet)));
-        let number = |packet: usize| {
-            collective.number(router, self.packets[packet].operation.expect("it is one"))
-        };
+        let number = |packet: usize| collective.operations.number(router, &self.packets[packet]);
         let Some(&(origin, packet)) = heads.iter().find(|head| number(head.1) == unit.down) else {
             return;
         };
-        let operation = self.packets[packet].operation.expect("it is one").0;
-        let tree = collective.tree(operation);
-        let children = tree.children[router].iter().map(|&port| OutputName::Port(port));
-        let own = tree.members[router].iter().copied();
-        let own = own.filter(|&terminal| collective.receives(terminal, operation));
-        let own = own.map(|terminal| OutputName::Ejection { terminal, number: 0 });
-        let wanted = children.chain(own).map(|name| self.output_of(router, name)).collect();
+        let ways = collective.operations.ways_down(router, &self.packets[packet]);
+        let wanted = ways.into_iter().map(|name| self.output_of(router, name)).collect();
         let held = Vec::new();
         let copies = Copies { packet, origin, wanted, held, sending: 0, input_vc: 0 };
-        self.operations().units[router].downwards = Some(copies);
+        self.unit(router).downwards = Some(copies);
     }
 
     /// Grants an output to a packet that goes along a tree.
@@ -542,7 +341,7 @@ impl Simulator<'_> {
         now: Picoseconds,
     ) {
         let together = self.parameters.collective.together && out_vc == DOWN;
-        let unit = &mut self.operations().units[router];
+        let unit = self.unit(router);
         let copies = if out_vc == UP { &mut unit.upwards } else { &mut unit.downwards };
         let copies = copies.as_mut().expect("it has asked");
         copies.wanted.retain(|&wanted| wanted != output);
@@ -655,7 +454,7 @@ impl Simulator<'_> {
 
     /// A copy has been sent. With the last one the packet leaves where it was.
     pub fn copy_left(&mut self, router: usize, out_vc: usize, now: Picoseconds) {
-        let unit = &mut self.operations().units[router];
+        let unit = self.unit(router);
         let place = if out_vc == UP { &mut unit.upwards } else { &mut unit.downwards };
         let copies = place.as_mut().expect("it was sent");
         copies.sending -= 1;

@@ -6,9 +6,9 @@ use flitlab_base::units::Picoseconds;
 
 use super::{
     Simulator,
-    collective::{CLASS, Collective},
     link::Link,
     network::{Channel, Flit, Sending},
+    operations::CLASS,
 };
 
 impl Simulator<'_> {
@@ -51,7 +51,7 @@ impl Simulator<'_> {
             .map(|packet| (packet.source, packet.sequence))
             .collect();
         assert_eq!(once.len(), self.created, "every packet is delivered once");
-        let on_trees = self.collective.as_ref().map_or(0, Collective::count);
+        let on_trees = self.collective.as_ref().map_or(0, |it| it.operations.count());
         assert_eq!(log.packets.len(), self.created + on_trees);
         let messages = log.messages.iter().filter(|message| plain(message.class));
         assert_eq!(messages.count(), self.terminals.transfers.len());

@@ -26,6 +26,7 @@ pub mod channel;
 pub mod choosing;
 pub mod classes;
 pub mod detours;
+pub mod operations;
 pub mod packet;
 pub mod phased;
 pub mod terminal;
@@ -95,7 +96,7 @@ pub fn run_counting(
     let mut simulator = Simulator::new(fabric, routes, parameters, messages);
     if let Some(spec) = collective {
         let collective = Collective::new(fabric, parameters, spec);
-        simulator.due.insert(collective.begins());
+        simulator.due.insert(collective.operations.begins());
         simulator.collective = Some(collective);
     }
     simulator.run_and_count(false)
@@ -208,8 +209,8 @@ impl<'a> Simulator<'a> {
 
     fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
         let now = self.go_through_all(every_tick);
-        let packets =
-            self.terminals.undelivered + self.collective.as_ref().map_or(0, Collective::missing);
+        let packets = self.terminals.undelivered
+            + self.collective.as_ref().map_or(0, |it| it.operations.missing());
         if packets > 0 {
             return Err(Deadlock { time: now, packets, log: self.terminals.log });
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use flitlab_base::units::Picoseconds;
 
+use crate::engine::operations::CLASS;
+
 use super::{
     Simulator,
     network::{Channel, Router},
@@ -43,9 +45,16 @@ impl Simulator<'_> {
         }
         self.terminals.check_idle();
         let log = &self.terminals.log;
-        assert_eq!(log.packets.len() + self.lost.len(), self.packets.len());
+        if let Some(collective) = &self.collective {
+            collective.check_idle();
+        }
+        let on_trees = self.collective.as_ref().map_or(0, |it| it.operations.count());
+        let packets = self.packets.iter().filter(|packet| packet.operation.is_none()).count();
+        assert_eq!(log.packets.len() + self.lost.len(), packets + on_trees);
+        let plain = |class: u8| self.collective.is_none() || class != CLASS;
+        let messages = log.messages.iter().filter(|message| plain(message.class)).count();
         let lost = self.losses.messages.len();
-        assert_eq!(log.messages.len() + lost, self.terminals.transfers.len());
+        assert_eq!(messages + lost, self.terminals.transfers.len());
     }
 
     /// Credits, flits on the wire, flits in queues and credits on their way back are all of a

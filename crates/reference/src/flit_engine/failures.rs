@@ -21,7 +21,7 @@ pub fn run(
     messages: &[Message],
     failure: &Failure,
 ) -> (Log, Digest, Losses) {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages, None);
     simulator.failure = Some(failure);
     let later = classes::set_size(parameters, &failure.routes);
     simulator.terminals.set_size = simulator.terminals.set_size.max(later);

@@ -13,6 +13,7 @@
 //! which the routers and adapters do this doesn't matter. An instant at which nothing is due
 //! changes nothing, so it does no harm to look at more instants than needed.
 
+mod collective;
 mod conservation;
 mod failures;
 mod link;
@@ -31,7 +32,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Digest, FlitSharing, Log, Parameters, RESPONSE_CHANNEL, STALLS, Switching};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Message, MessageKind};
+use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 
 use crate::engine::{
     channel::{ChannelKind, arrived},
@@ -43,6 +44,7 @@ use crate::engine::{
 };
 use crate::failure::{Failure, Losses};
 
+use collective::Collective;
 pub use failures::run as run_with_failure;
 use network::{Channel, Flit, Network, Router};
 use source::Injection;
@@ -73,7 +75,21 @@ pub fn run(
     parameters: &Parameters,
     messages: &[Message],
 ) -> Result<(Log, Digest), Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(false)
+    run_beside(fabric, routes, parameters, messages, None)
+}
+
+/// The same as [`run`], with collective operations beside the messages if there are any.
+///
+/// # Errors
+/// If the network deadlocks.
+pub fn run_beside(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+    collective: Option<&CollectiveSpec>,
+) -> Result<(Log, Digest), Deadlock> {
+    Simulator::new(fabric, routes, parameters, messages, collective).run(false)
 }
 
 /// What all links have counted together, and the flits that each sent, by virtual channel. The
@@ -83,8 +99,9 @@ pub fn count(
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
+    collective: Option<&CollectiveSpec>,
 ) -> (Counts, Vec<Vec<u64>>) {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages, collective);
     simulator.go_through_all(false);
     let links = simulator.channels.iter().filter_map(|channel| channel.link.as_ref());
     let (counts, flits): (Vec<Counts>, _) =
@@ -99,14 +116,15 @@ pub fn stalls(
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
+    collective: Option<&CollectiveSpec>,
 ) -> Option<Vec<[Picoseconds; STALLS]>> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages, collective);
     simulator.stalls = Some(Stalls::new(&simulator.routers));
     simulator.go_through_all(false);
-    (simulator.terminals.undelivered == 0).then(|| simulator.stalls.expect("it was given").times())
+    (simulator.undelivered() == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
-/// The same as [`run`], without leaving out the instants at which nothing is due.
+/// The same as [`run_beside`], without leaving out the instants at which nothing is due.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -115,8 +133,9 @@ pub fn run_every_tick(
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
+    collective: Option<&CollectiveSpec>,
 ) -> Result<(Log, Digest), Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(true)
+    Simulator::new(fabric, routes, parameters, messages, collective).run(true)
 }
 
 struct Simulator<'a> {
@@ -129,6 +148,8 @@ struct Simulator<'a> {
     channels: Vec<Channel>,
     routers: Vec<Router>,
     terminals: Terminals<'a>,
+    /// Collective operations, if there are any.
+    collective: Option<Collective>,
     /// By terminal and injection channel.
     adapters: Vec<Vec<Injection>>,
     packets: Vec<Packet>,
@@ -158,6 +179,7 @@ impl<'a> Simulator<'a> {
         routes: &'a Routes,
         parameters: &'a Parameters,
         messages: &[Message],
+        collective: Option<&CollectiveSpec>,
     ) -> Self {
         let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
         let uses_response_channel = |message: &Message| {
@@ -168,7 +190,9 @@ impl<'a> Simulator<'a> {
             is_answered && on_response_channel(true) || on_response_channel(false)
         };
         let parts_kinds = messages.iter().any(uses_response_channel);
-        let Network { channels, routers } = Network::new(fabric, parameters, sharing);
+        let has_units = collective.is_some();
+        let Network { channels, routers } = Network::new(fabric, parameters, sharing, has_units);
+        let collective = collective.map(|spec| Collective::new(fabric, parameters, spec));
         let mut simulator = Self {
             fabric,
             routes,
@@ -180,7 +204,8 @@ impl<'a> Simulator<'a> {
             terminals: Terminals::new(fabric, routes, parameters, messages),
             adapters: Vec::new(),
             packets: Vec::new(),
-            due: BTreeSet::new(),
+            due: collective.iter().map(|it| it.operations.begins()).collect(),
+            collective,
             digest: Digest::default(),
             failure: None,
             losses: Losses::default(),
@@ -203,6 +228,17 @@ impl<'a> Simulator<'a> {
         self.parameters.switching == Switching::Wormhole
     }
 
+    fn forwards_whole(&self) -> bool {
+        self.parameters.switching == Switching::StoreAndForward
+    }
+
+    /// Packets that have been cut and not delivered, and those of operations that have still to
+    /// come.
+    fn undelivered(&self) -> usize {
+        let missing = self.collective.as_ref().map_or(0, |it| it.operations.missing());
+        self.terminals.undelivered + missing
+    }
+
     /// The model's `C`: the time for which a flit takes the crossbar to an output.
     fn crossbar_time(&self, router: usize, output: usize) -> Picoseconds {
         let channel = self.routers[router].outputs[output].channel;
@@ -218,7 +254,7 @@ impl<'a> Simulator<'a> {
 
     fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
         let now = self.go_through_all(every_tick);
-        let packets = self.terminals.undelivered;
+        let packets = self.undelivered();
         if packets > 0 {
             let Self { terminals: Terminals { log, .. }, digest, .. } = self;
             return Err(Deadlock { time: now, packets, log, digest });
@@ -250,10 +286,13 @@ impl<'a> Simulator<'a> {
         self.receive_credits(now);
         self.receive_verdicts(now);
         self.enter_messages(now);
+        self.begin_operations(now);
+        self.combine(now);
         self.inject(now);
         for router in 0..self.routers.len() {
             self.decide(router, now);
             self.allocate_virtual_channels(router, now);
+            self.start_copies(router, now);
             self.send_again(router, now);
             self.allocate_switch(router, now);
             self.acknowledge(router, now);
@@ -291,7 +330,10 @@ impl<'a> Simulator<'a> {
     /// header goes into that of the packet's next output, and the packet's other flits follow it.
     fn receive(&mut self, router: usize, port: usize, flit: Flit, now: Picoseconds) {
         let virtual_channel = flit.virtual_channel;
-        if flit.index == 0 && self.sharing.virtual_output_queues {
+        if flit.index == 0
+            && self.sharing.virtual_output_queues
+            && !self.is_on_tree(virtual_channel)
+        {
             let (output, _) = self.next_output(router, flit.packet);
             let place = virtual_channel * self.routers[router].outputs.len() + output;
             self.routers[router].inputs[port].comes_in[virtual_channel] = place;
@@ -314,6 +356,9 @@ impl<'a> Simulator<'a> {
         let packet = &self.packets[flit.packet];
         if flit.index + 1 < packet.flits {
             return;
+        }
+        if packet.operation.is_some() {
+            return self.arrive(flit.packet, now);
         }
         if self.lost.contains(&flit.packet) {
             return self.lose(flit.packet);

@@ -7,6 +7,7 @@ use flitlab_engine::{FlitSharing, Parameters};
 use flitlab_fabric::{CableClass, Fabric};
 
 use crate::engine::channel::{ChannelKind, Moving, OutputName};
+use crate::engine::operations::{DOWN, UP};
 
 use super::{link::Link, queue::Queue, turns::Turns};
 
@@ -124,6 +125,8 @@ pub struct Input {
 /// A router's ports, in the model's order.
 #[derive(Default)]
 pub struct Router {
+    /// Number of its ports to other routers, vacant ones included.
+    pub ports: usize,
     pub inputs: Vec<Input>,
     pub outputs: Vec<Output>,
 }
@@ -140,9 +143,42 @@ impl Router {
         &mut self.inputs[number / queues].queues[number % queues]
     }
 
+    /// Adds an input port at the end of a channel; `asks` says in which virtual channels packets ask
+    /// for outputs.
+    fn add_input(
+        &mut self,
+        channel: usize,
+        places: &Places,
+        sharing: &FlitSharing,
+        asks: impl Fn(usize) -> bool,
+    ) {
+        let outputs = if sharing.virtual_output_queues { self.outputs.len().max(1) } else { 1 };
+        let queues = (0..places.virtual_channels * outputs).map(|queue| queue / outputs);
+        self.inputs.push(Input {
+            channel,
+            queues: queues.map(|vc| Queue::new(vc, asks(vc))).collect(),
+            comes_in: (0..places.virtual_channels).map(|vc| vc * outputs).collect(),
+            free_from: Picoseconds::ZERO,
+            next_queue: 0,
+            next_output: 0,
+        });
+    }
+
     /// The place of an output.
     pub fn output_named(&self, name: OutputName) -> Option<usize> {
         self.outputs.iter().position(|output| output.name == name)
+    }
+}
+
+/// What input ports have in common.
+struct Places {
+    virtual_channels: usize,
+    has_units: bool,
+}
+
+impl Places {
+    fn is_of_trees(&self, virtual_channel: usize) -> bool {
+        self.has_units && (virtual_channel == UP || virtual_channel == DOWN)
     }
 }
 
@@ -155,11 +191,23 @@ pub struct Network {
 impl Network {
     /// Joins the ports in the order that the model gives them: network channels by number (as
     /// outputs that is by port), then injection or ejection channels by terminal and number.
-    pub fn new(fabric: &Fabric, parameters: &Parameters, sharing: &FlitSharing) -> Self {
+    /// With reduction units there are ports for them between those of network channels and those of
+    /// injection channels.
+    pub fn new(
+        fabric: &Fabric,
+        parameters: &Parameters,
+        sharing: &FlitSharing,
+        has_units: bool,
+    ) -> Self {
         let routers = (0..fabric.routers()).map(|_| Router::default()).collect();
         let mut network = Self { channels: Vec::new(), routers };
         network.add_outputs(fabric, parameters, sharing);
-        network.add_inputs(parameters.virtual_channels.into(), sharing);
+        let places = Places { virtual_channels: parameters.virtual_channels.into(), has_units };
+        network.add_inputs_of(ChannelKind::Network, sharing, &places);
+        if has_units {
+            network.add_units(fabric, parameters, sharing, &places);
+        }
+        network.add_inputs_of(ChannelKind::Injection, sharing, &places);
         network.join_cables(fabric);
         network
     }
@@ -172,6 +220,7 @@ impl Network {
             next - 1
         };
         for (router, terminals) in (0..fabric.routers()).zip(&terminals) {
+            self.routers[router as usize].ports = fabric.outputs(router).len();
             for (port, slot) in fabric.outputs(router).enumerate() {
                 let number = number();
                 if let Some(target) = fabric.target(slot) {
@@ -223,25 +272,37 @@ impl Network {
         }
     }
 
-    /// Goes through the channels by number, injection channels by terminal after those of the
-    /// fabric: the order of input ports.
-    fn add_inputs(&mut self, virtual_channels: usize, sharing: &FlitSharing) {
-        let queues = |router: &Router| -> Vec<usize> {
-            let outputs = if sharing.virtual_output_queues { router.outputs.len() } else { 1 };
-            (0..virtual_channels * outputs).map(|queue| queue / outputs).collect()
-        };
+    /// Goes through the channels of a kind by number: the order of their input ports.
+    fn add_inputs_of(&mut self, kind: ChannelKind, sharing: &FlitSharing, places: &Places) {
         for (number, channel) in self.channels.iter_mut().enumerate() {
             let Some((router, port)) = &mut channel.leads_to else { continue };
-            let router = &mut self.routers[*router];
-            *port = router.inputs.len();
-            router.inputs.push(Input {
-                channel: number,
-                queues: queues(router).into_iter().map(Queue::new).collect(),
-                comes_in: (0..virtual_channels).collect(),
-                free_from: Picoseconds::ZERO,
-                next_queue: 0,
-                next_output: 0,
-            });
+            if channel.kind == kind {
+                let router = &mut self.routers[*router];
+                *port = router.inputs.len();
+                let asks = |vc: usize| !places.is_of_trees(vc);
+                router.add_input(number, places, sharing, asks);
+            }
+        }
+    }
+
+    /// Adds the ports of reduction units: one for results, and one for the copies at each output,
+    /// vacant ones included.
+    fn add_units(
+        &mut self,
+        fabric: &Fabric,
+        parameters: &Parameters,
+        sharing: &FlitSharing,
+        places: &Places,
+    ) {
+        let number = self.channels.len();
+        let cable = fabric.cable_classes()[0];
+        self.channels.push(Channel::new(ChannelKind::Unit, u32::MAX, parameters, cable));
+        for (router, terminals) in self.routers.iter_mut().zip(fabric.terminals_by_router()) {
+            router.add_input(number, places, sharing, |vc| vc == UP);
+            let ejections = terminals.len() * parameters.ejection_channels as usize;
+            for _ in 0..router.ports + ejections {
+                router.add_input(number, places, sharing, |vc| vc == DOWN);
+            }
         }
     }
 

@@ -21,6 +21,9 @@ pub struct Way {
 /// A queue of an input port: of a virtual channel, or of a virtual channel and an output.
 pub struct Queue {
     pub virtual_channel: usize,
+    /// Whether its packets ask for virtual channels of outputs, rather than to be combined or
+    /// copied.
+    pub asks_for_outputs: bool,
     /// Flits that are there, each with the time at which it came.
     pub flits: VecDeque<(Picoseconds, Flit)>,
     /// What the packet at the head has been allocated, until its last flit has won the switch.
@@ -37,9 +40,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(virtual_channel: usize) -> Self {
+    pub fn new(virtual_channel: usize, asks_for_outputs: bool) -> Self {
         Self {
             virtual_channel,
+            asks_for_outputs,
             flits: VecDeque::new(),
             way: None,
             free_from: Picoseconds::ZERO,

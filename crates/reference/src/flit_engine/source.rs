@@ -7,6 +7,7 @@ use flitlab_engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::Routes;
 
 use crate::engine::channel::{ChannelKind, Moving};
+use crate::engine::operations::{DOWN, UP};
 
 use super::{Simulator, first_from, network::Flit};
 
@@ -58,7 +59,7 @@ impl Simulator<'_> {
     /// A queue for each kind of packets where they may take any virtual channel of their kind, else
     /// one for each virtual channel.
     fn source_queues(&self) -> Vec<SourceQueue> {
-        let kinds = match self.routes {
+        let mut kinds: Vec<Vec<usize>> = match self.routes {
             Routes::DirectionOrder(_) | Routes::Table(_) if self.parts_kinds => {
                 [REQUEST_CHANNEL, RESPONSE_CHANNEL].map(|it| self.channels_of_kind(it)).into()
             }
@@ -70,6 +71,10 @@ impl Simulator<'_> {
             | Routes::Relation(_)
             | Routes::Paths(_) => (0..self.virtual_channels()).map(|one| vec![one]).collect(),
         };
+        let by_source = matches!(self.routes, Routes::DirectionOrder(_) | Routes::Table(_));
+        let of_trees = [UP, DOWN].iter().filter(|_| by_source && self.collective.is_some());
+        kinds.extend(of_trees.map(|&one| vec![one]));
+        kinds.sort_unstable();
         let queue = |virtual_channels: Vec<usize>| SourceQueue {
             pointer: virtual_channels[0],
             virtual_channels,
@@ -82,9 +87,14 @@ impl Simulator<'_> {
     /// The virtual channels for the request channel or the response channel, where packets may take
     /// any of their kind.
     pub fn channels_of_kind(&self, channel: u8) -> Vec<usize> {
-        let all = self.virtual_channels();
-        let half = if self.parts_kinds { all / 2 } else { all };
-        if channel == RESPONSE_CHANNEL { (half..all).collect() } else { (0..half).collect() }
+        let all = self.channels_of_all();
+        let half = if self.parts_kinds { all.len() / 2 } else { all.len() };
+        if channel == RESPONSE_CHANNEL { all[half..].to_vec() } else { all[..half].to_vec() }
+    }
+
+    /// The virtual channels that are not the collective subnetwork's.
+    pub fn channels_of_all(&self) -> Vec<usize> {
+        (0..self.virtual_channels()).filter(|&one| !self.is_on_tree(one)).collect()
     }
 
     /// Cuts what enters the queues now into packets.
@@ -161,6 +171,7 @@ impl Simulator<'_> {
         injection.pointer = queue + 1;
         let channel = &mut self.channels[injection.channel];
         injection.free_from = now + channel.flit_time;
+        let free_from = injection.free_from;
         channel.credits[virtual_channel] -= 1;
         let arrives = now + channel.latency;
         let content = Flit {
@@ -172,6 +183,9 @@ impl Simulator<'_> {
         };
         channel.flits.push_back(Moving { arrives, content });
         self.digest.add(now, channel.number, packet.source, packet.sequence);
-        self.due.extend([injection.free_from, arrives]);
+        self.due.extend([free_from, arrives]);
+        if is_last {
+            self.leaves_adapter(sending.packet, free_from);
+        }
     }
 }

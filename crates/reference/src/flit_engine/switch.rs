@@ -157,7 +157,7 @@ impl Simulator<'_> {
             Arbitration::TransitFirst => {
                 let is_transit = |request: &Request| {
                     let input = self.routers[router].inputs[request.port].channel;
-                    self.channels[input].kind == ChannelKind::Network
+                    self.channels[input].kind != ChannelKind::Injection
                 };
                 let (transit, new): (Vec<_>, Vec<_>) = requests.into_iter().partition(is_transit);
                 let first = self.first_in_turn(router, output, &transit);
@@ -265,14 +265,20 @@ impl Simulator<'_> {
         let channel = &mut self.channels[input.channel];
         let queue = &mut input.queues[queue];
         let (_, flit) = queue.flits.pop_front().expect("a flit has asked");
-        let arrives = now + channel.latency;
-        channel.returning.push_back(Moving { arrives, content: queue.virtual_channel });
-        self.due.insert(arrives);
+        let is_of_unit = channel.kind == ChannelKind::Unit;
+        if !is_of_unit {
+            let arrives = now + channel.latency;
+            channel.returning.push_back(Moving { arrives, content: queue.virtual_channel });
+            self.due.insert(arrives);
+        }
         queue.way.as_mut().expect("it has a virtual channel").sent += 1;
         if flit.index + 1 == self.packets[flit.packet].flits {
             queue.way = None;
             queue.free_from = taken_until;
             self.due.insert(taken_until + self.parameters.routing_latency);
+            if is_of_unit {
+                self.leave_unit(router, port, flit.packet, taken_until);
+            }
         }
         flit
     }

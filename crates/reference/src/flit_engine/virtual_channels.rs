@@ -125,8 +125,11 @@ impl Simulator<'_> {
         let &Wish { packet, place, .. } = wish;
         let router = place.router;
         let (output, virtual_channel) = output_vc;
-        let asks_from = now + self.sharing.virtual_channel_allocation;
+        let mut asks_from = now + self.sharing.virtual_channel_allocation;
         self.due.insert(asks_from);
+        if self.waits_for_copies(virtual_channel) {
+            asks_from = Picoseconds::NEVER;
+        }
         let held = &mut self.routers[router].outputs[output].virtual_channels[virtual_channel];
         assert!(held.held_by.is_none(), "a virtual channel is held by one packet");
         held.held_by = Some(packet);

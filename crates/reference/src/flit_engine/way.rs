@@ -54,6 +54,9 @@ impl Simulator<'_> {
         }
         let &(_, header) = queue.flits.front()?;
         assert_eq!(header.index, 0, "behind a packet's last flit there is a header");
+        if self.packets[header.packet].operation.is_some() {
+            return self.asks_on_tree(queue, header.packet, now).then_some(header.packet);
+        }
         let awaited = match self.parameters.switching {
             Switching::VirtualCutThrough | Switching::Wormhole => 0,
             Switching::StoreAndForward => self.packets[header.packet].flits - 1,
@@ -129,6 +132,11 @@ impl Simulator<'_> {
 
     /// The open virtual channels for which a packet asks; whether it chooses among them.
     pub fn open_to(&self, place: Place, packet: usize, now: Picoseconds) -> (Vec<OutputVc>, bool) {
+        if self.packets[packet].operation.is_some() {
+            let way = self.way_on_tree(place, packet);
+            let is_open = self.has_room_for(place.router, packet, way, 0, now);
+            return (is_open.then_some(way).into_iter().collect(), false);
+        }
         let is_open = |&output_vc: &OutputVc| self.is_open(place, packet, output_vc, now);
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
@@ -166,6 +174,9 @@ impl Simulator<'_> {
 
     /// All virtual channels for which a packet asks, open or not.
     pub fn asked_for(&self, place: Place, packet: usize) -> Vec<OutputVc> {
+        if self.packets[packet].operation.is_some() {
+            return vec![self.way_on_tree(place, packet)];
+        }
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet);
             if !hops.is_empty() {
@@ -215,7 +226,7 @@ impl Simulator<'_> {
         let (out, ring) = self.channel_and_ring(place.router, output);
         let channel = self.packets[packet].channel;
         if self.channels[out].ends_in_sink() {
-            return (0..self.virtual_channels()).collect();
+            return self.channels_of_all();
         }
         match self.routes {
             Routes::Forwarding(_) | Routes::Relation(_) | Routes::Paths(_) => {
@@ -388,6 +399,9 @@ impl Simulator<'_> {
 
     /// Notes that a packet's header is about to leave on a network channel.
     pub fn goes_on(&mut self, router: usize, packet: usize, (output, number): OutputVc) {
+        if self.packets[packet].operation.is_some() {
+            return self.goes_on_tree(router, packet, (output, number));
+        }
         if let Some(port) = self.routers[router].outputs[output].name.port() {
             self.packets[packet].go_on(self.fabric, router as u32, port, number);
             if let Some(phased) = &self.terminals.phased {

@@ -15,7 +15,9 @@ use flitlab_base::document::{
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted, time_text};
-use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, MAX_HOP_TIME, UP_CHANNEL};
+use flitlab_engine::{
+    CollectiveUnit, DOWN_CHANNEL, MAX_HOP_TIME, Parameters, Switching, UP_CHANNEL, VIRTUAL_CHANNELS,
+};
 use flitlab_fabric::{Fabric, NodeName, SpanningTree};
 use flitlab_report::PointResult;
 use flitlab_workload::traffic::{
@@ -125,10 +127,7 @@ impl WorkloadSpec for CollectiveSpec {
         let parameters = checked.parameters;
         checks.messages(parameters, self.message, Access::Write, "collective");
         if parameters.sharing.is_some() {
-            let message =
-                "routers that share links flit by flit neither combine nor replicate packets";
-            let help = "leave out `sharing` in [link], or [collective]";
-            checks.refuse(&["collective", "link.sharing"], message, help);
+            check_flits(checks, parameters);
         }
         match checked.routing {
             Some(routing) if routing.is_of_any_fabric() || routing.has_dateline() => {
@@ -150,17 +149,24 @@ impl WorkloadSpec for CollectiveSpec {
             }
             _ => {}
         }
-        let keys = ["collective.combining_rate", "collective.combining_latency"];
-        let packet = u64::from(parameters.maximum_packet());
-        let takes = parameters.combining_flit_time() * packet;
-        let takes = takes + parameters.collective.combining_latency;
+        let keys = [
+            "collective.combining_rate",
+            "collective.combining_latency",
+            "collective.open_operations",
+        ];
+        let CollectiveUnit { open_operations, combining_latency, .. } = parameters.collective;
+        // A unit may begin with the operands of all open operations at the same time.
+        let packets = u64::from(open_operations) * u64::from(parameters.maximum_packet());
+        let takes = parameters.combining_flit_time() * packets + combining_latency;
         if takes > MAX_HOP_TIME {
             let message = format!(
-                "combining the largest packets takes {}, and {} is the most",
+                "combining the largest packets of {} takes {}, and {} is the most",
+                counted(open_operations as usize, "open operation"),
                 time_text(takes),
                 time_text(MAX_HOP_TIME)
             );
-            checks.refuse(&keys, message, "raise `combining_rate`, or shorten `combining_latency`");
+            let help = "raise `combining_rate`, shorten `combining_latency`, or have fewer `open_operations`";
+            checks.refuse(&keys, message, help);
         }
         if let Some(fabric) = checked.fabric.filter(|_| checks.sound(&["collective", "topology"])) {
             check_trees(self, checks, fabric);
@@ -189,6 +195,24 @@ impl WorkloadSpec for CollectiveSpec {
 
     fn is_collective(&self) -> bool {
         true
+    }
+}
+
+/// Whether routers that share links flit by flit have room for whole packets, on virtual channels of
+/// the collective subnetwork.
+fn check_flits(checks: &mut Checks<'_>, parameters: &Parameters) {
+    if parameters.switching == Switching::Wormhole {
+        let message = "routers combine and replicate packets that they hold whole, and worms have room for some of their flits only";
+        let help = "choose `switching = \"virtual-cut-through\"`, or leave out [collective]";
+        checks.refuse(&["router.switching", "collective"], message, help);
+    }
+    if usize::from(parameters.virtual_channels) < VIRTUAL_CHANNELS {
+        let message = format!(
+            "the routers have {}, and the collective subnetwork takes 3 and 4",
+            counted(parameters.virtual_channels.into(), "virtual channel")
+        );
+        let help = "write `virtual_channels = 5` or more, or leave out [collective]";
+        checks.refuse(&["router.virtual_channels", "collective"], message, help);
     }
 }
 

@@ -77,7 +77,8 @@ impl FlitRouterView<'_, '_> {
     /// in the part.
     #[inline(always)]
     pub(super) fn join(&mut self, number: u32, input_vc: u32, times: &[Tick], header: u32) {
-        if self.rules.outputs > 1 && header != NONE {
+        let (_, vc) = ports::place(input_vc, self.ports.shift);
+        if self.rules.outputs > 1 && header != NONE && !self.rules.is_of_trees(vc) {
             let output = self.next_output(number, input_vc, header);
             self.state.current[input_vc as usize] = output;
         }
@@ -102,9 +103,9 @@ impl FlitRouterView<'_, '_> {
         // A packet that lacks nothing else is due then anyway.
         match state.vc_state {
             // A packet that waits for its last flit is due at each flit, others at the first.
-            VcState::Routing if was_empty || self.rules.forwards_whole => {
+            VcState::Routing if was_empty || self.rules.awaits_all(state.in_vc) => {
                 let front = state.flits.front(&self.state.times);
-                let time = self.rules.asks_from(front, times[0], state.free_at);
+                let time = self.rules.asks_from(front, times[0], state.free_at, state.in_vc);
                 let first = self.ports.routers[number as usize].first_input;
                 let port = (number, first + u32::from(state.input));
                 let due = self.state.wake_times.lower(queue, port, time);

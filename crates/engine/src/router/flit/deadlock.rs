@@ -38,6 +38,8 @@ impl Waits for FlitRouters {
         let front = || common.time(state.flits.front(&flits.state.times));
         match state.vc_state {
             VcState::Idle | VcState::Deciding => Vec::new(),
+            // What a reduction unit does with it waits for nothing for good.
+            VcState::Routing if flits.rules.is_of_trees(state.in_vc) => Vec::new(),
             VcState::Routing => {
                 let lacks_flits = flits.rules.forwards_whole
                     && state.flits.len() < common.packets.packets[state.head as usize].flits.into();
@@ -165,8 +167,8 @@ impl FlitRouters {
             vcs: if queue.options == 0 { queue.vcs } else { 1 << queue.vc },
             need: queue.need,
             flits: queue.left,
-            // The most that its escape can need. A cycle that is found with less is none.
-            of_escape: queue.left,
+            // Perhaps a bubble besides: then it is not found to wait.
+            of_escape: self.rules.needed(queue.left, 0),
             hops: queue.held,
         };
         let requests = head.list(common).into_iter();
@@ -257,9 +259,9 @@ impl FlitRouters {
                 let slots = flits.packets_of(&common.packets, queue);
                 let found = slots.into_iter().find(|&slot| id_of(&common.packets, slot) == packet);
                 if let Some(slot) = found {
-                    let input = (queue / flits.rules.outputs as usize) >> flits.rules.shift;
-                    let input = input + parts.context.cut.first_input(part) as usize;
-                    let router = parts.context.network.router_of_input[input];
+                    let input_vc = narrow::<u32>(queue) / flits.rules.outputs;
+                    let (number, _) = flits.ports.router_of(input_vc);
+                    let router = parts.context.cut.first_router(part) + number;
                     return common.destination(router, slot);
                 }
             }

@@ -34,7 +34,7 @@ impl FlitRouters {
     fn injected_into(&self, common: &Common<'_>, queue: u8, flits: u16) -> (u16, u32) {
         let context = &*common.context;
         let vcs = match common.routing {
-            Routing::Source(_) => self.rules.kind(queue).all,
+            Routing::Source(_) if !self.rules.is_of_trees(queue) => self.rules.kind(queue).all,
             _ => 1 << queue,
         };
         let room = match context.parameters.switching {

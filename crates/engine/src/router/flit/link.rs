@@ -97,7 +97,7 @@ impl FlitRouterView<'_, '_> {
         let mut slot = NONE;
         if own.has_header() {
             slot = std::mem::replace(&mut own.slot, NONE);
-            self.go_on(output, slot, now);
+            self.go_on((output, vc), slot, now);
         }
         let pace = self.pace(output);
         let &mut FlitOutput { line, soonest, .. } = self.output(output);

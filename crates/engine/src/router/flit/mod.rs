@@ -34,6 +34,7 @@
 //! | `switch_traversal` | switch traversal: flits that are granted the switch, and the effects |
 //! | `uncontended` | active virtual channels that are left alone, and catch up in one go |
 //! | `wake_times` | the earliest time at which each inactive queue may progress |
+//! | `collective` | packets that are combined and replicated along trees |
 //! | `injection` | terminals' injection channels |
 //! | `arrivals` | flits and credits that come to a router |
 //! | `scratch` | lists of an instant, kept to reuse their memory |
@@ -45,6 +46,7 @@
 
 mod active_vc;
 mod arrivals;
+mod collective;
 mod credits;
 mod deadlock;
 mod failure;
@@ -80,6 +82,7 @@ use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::demands;
 use crate::router::Routers;
+use crate::router::collective::units::ReductionUnits;
 use crate::router::packet::link::{LinkState, Links};
 use arrivals::FlitMessages;
 use credits::OutputVc;
@@ -163,9 +166,10 @@ struct FlitRules {
     longest_crossbar: Tick,
     /// Number of virtual channels of a channel.
     vcs: u32,
-    /// Number of virtual channels of data and requests; those of responses follow.
-    data_vcs: u32,
-    /// All of them, a bit each.
+    /// The first virtual channel of responses; those of data and requests are before it.
+    first_of_responses: u32,
+    /// Those of collective operations, a bit each; and all others.
+    tree_vcs: u16,
     all_vcs: u16,
     /// The virtual channels of data and requests, and of responses.
     kinds: [TrafficVcs; 2],
@@ -227,6 +231,8 @@ pub(crate) struct FlitState {
     granted: Vec<Picoseconds>,
     /// The state for stall times, if they are measured.
     waits: Option<Box<Waits>>,
+    /// The routers' reduction units; none without collective operations.
+    reduction_units: ReductionUnits,
 }
 
 impl FlitRouters {
@@ -242,7 +248,11 @@ impl FlitRouters {
         let most_inputs = ports.routers.iter().map(|router| router.inputs).max().unwrap_or(0);
         let queues = (u32::from(most_inputs) << shift) * outputs;
         let is_split = context.vc_map.is_split;
-        let data_vcs = if is_split { vcs / 2 } else { vcs };
+        let trees = &context.trees;
+        let is_of_trees = |vc: &u32| *vc == trees.up.into() || *vc == trees.down.into();
+        let (of_trees, others): (Vec<u32>, Vec<u32>) = (0..vcs).partition(is_of_trees);
+        let of_data = if is_split { others.len() / 2 } else { others.len() };
+        let (data, responses) = others.split_at(of_data);
         let paces: Vec<Pace> =
             context.timings().iter().map(|it| Pace::new(it, parameters, &sharing)).collect();
         let fabric = context.fabric;
@@ -259,14 +269,15 @@ impl FlitRouters {
             forwards_whole: parameters.switching == Switching::StoreAndForward,
             paces,
             vcs,
-            data_vcs,
-            all_vcs: TrafficVcs::new(0, vcs).all,
-            kinds: [TrafficVcs::new(0, data_vcs), TrafficVcs::new(data_vcs, vcs - data_vcs)],
+            first_of_responses: responses.first().copied().unwrap_or(vcs),
+            tree_vcs: TrafficVcs::new(&of_trees).all,
+            all_vcs: TrafficVcs::new(&others).all,
+            kinds: [TrafficVcs::new(data), TrafficVcs::new(responses)],
             outputs,
             shift,
             active_vcs: (u32::from(most_outputs) * vcs) as usize,
             words: (queues as usize).div_ceil(64).max(1),
-            one_kind: demands::is_by_source(context.routes) && !is_split,
+            one_kind: demands::is_by_source(context.routes) && !is_split && trees.is_empty(),
             sharing,
         };
         let state = FlitState::new(
@@ -415,6 +426,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.sources)
             + size_of_val(&*state.begun)
             + state.waits.as_ref().map_or(0, |waits| waits.memory())
+            + state.reduction_units.memory()
             + self.links.memory()
     }
 
@@ -492,19 +504,25 @@ impl FlitState {
         let mut queues = Vec::new();
         for router in &ports.routers {
             for input in 0..router.inputs {
-                let injects = input >= router.transit;
-                let room = if injects { parameters.injection_buffer } else { parameters.buffer };
                 let number = router.first_input + u32::from(input);
                 let input_port = ports.input(number);
                 let back = context.timing(input_port.timing).back;
                 for input_vc in 0..1 << rules.shift {
-                    let used = if input_vc < rules.vcs { room } else { 0 };
+                    let of_port = match router.port_of_unit(input) {
+                        _ if input_vc >= rules.vcs => 0,
+                        None if input_port.injects => parameters.injection_buffer,
+                        None => parameters.buffer,
+                        Some(port) => rules.room_of_unit(context, port, input_vc),
+                    };
                     let place = (input, narrow::<u8>(input_vc));
                     let upstream = Upstream::new(input_port, input_vc, back);
                     let first = input_vc * rules.outputs;
                     let queue = |of_vc| {
                         let place = (place.0, place.1, narrow::<u16>(first + of_vc));
-                        FlitQueue::new(place, (number, upstream), used, &mut times)
+                        // Packets of collective operations are in the first one.
+                        let used = of_vc == 0 || !rules.is_of_trees(place.1);
+                        let room = if used { of_port } else { 0 };
+                        FlitQueue::new(place, (number, upstream), room, &mut times)
                     };
                     queues.extend((0..rules.outputs).map(queue));
                 }
@@ -536,6 +554,7 @@ impl FlitState {
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
             granted,
+            reduction_units: ReductionUnits::new(&context.trees, ports.routers.len()),
         }
     }
 
@@ -557,6 +576,7 @@ impl FlitState {
         if let Some(waits) = &mut self.waits {
             waits.rebase(by);
         }
+        self.reduction_units.rebase(by);
     }
 }
 
@@ -584,8 +604,20 @@ impl FlitRules {
     /// time at which it asks, or, if another flit decides that, the time at which it can be
     /// computed.
     #[inline(always)]
-    fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick) -> Tick {
-        if self.forwards_whole { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    fn asks_from(&self, first: Tick, latest: Tick, free_at: Tick, vc: u8) -> Tick {
+        if self.awaits_all(vc) { first.max(latest).max(free_at) } else { self.asks(first, free_at) }
+    }
+
+    /// Whether a packet that came in a virtual channel may wait for its last flit.
+    #[inline(always)]
+    fn awaits_all(&self, vc: u8) -> bool {
+        self.forwards_whole || self.is_of_trees(vc)
+    }
+
+    /// Whether only packets of collective operations take a virtual channel.
+    #[inline(always)]
+    fn is_of_trees(&self, vc: u8) -> bool {
+        self.tree_vcs >> vc & 1 == 1
     }
 
     /// Flits of room that a packet needs beyond an output.
@@ -597,15 +629,15 @@ impl FlitRules {
     /// The kind of traffic that uses a virtual channel.
     #[inline(always)]
     fn kind(&self, vc: u8) -> &TrafficVcs {
-        &self.kinds[usize::from(u32::from(vc) >= self.data_vcs)]
+        &self.kinds[usize::from(u32::from(vc) >= self.first_of_responses)]
     }
 }
 
 impl TrafficVcs {
-    /// The virtual channels of a kind of traffic: `count` of them, from `first` on.
-    fn new(first: u32, count: u32) -> Self {
-        let bits = |count: u32| narrow::<u16>(((1u32 << count) - 1) << first);
-        let (all, lower) = (bits(count), bits(count / 2));
-        Self { all, classes: [lower, all & !lower] }
+    /// Of these virtual channels, in order.
+    fn new(vcs: &[u32]) -> Self {
+        let set = |vcs: &[u32]| vcs.iter().fold(0, |set, vc| set | 1 << vc);
+        let (lower, upper) = vcs.split_at(vcs.len() / 2);
+        Self { all: set(vcs), classes: [set(lower), set(upper)] }
     }
 }

@@ -15,6 +15,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
 use crate::network::ports::Ports;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
+use crate::next_hop::encoded_route::EncodedRoute;
 use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::Packets;
 use crate::set::bits;
@@ -29,37 +30,24 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn compute_route(&mut self, queue: usize, now: Tick) -> u16 {
         let place = self.first_queue + queue;
-        let FlitState { queues, times, waits, outputs, vcs, .. } = &mut *self.state;
-        let Packets { packets, origins, .. } = &mut self.common.packets;
-        let state = &mut queues[place];
-        let slot = state.head;
-        let packet = &mut packets[slot as usize];
+        let FlitState { queues, times, .. } = &*self.state;
+        let state = &queues[place];
+        let packet = &self.common.packets.packets[state.head as usize];
         let awaited = if self.rules.forwards_whole { u32::from(packet.flits) - 1 } else { 0 };
         if state.flits.len() <= awaited {
             // The next flit makes the queue due.
             return 0;
         }
         let asks = self.rules.asks(state.flits.at(awaited, times), state.free_at);
-        state.slot = slot;
-        state.head = packet.next;
-        (state.source, state.sequence) = (packet.source, packet.sequence);
-        state.left = packet.flits;
-        state.again = asks;
-        packet.ready = asks + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
-        if by_age(self.rules.arbitration) {
-            state.created = origins[slot as usize].created;
-        }
-        if let Some(waits) = waits {
-            waits.waits_from(place, asks);
-        }
-        let (route, note) = (packet.route, packet.note);
-        packets.get(state.head as usize).into_iter().for_each(prefetch);
+        let (route, note) = self.begin_head(place, asks);
         let Routing::Source(routes) = &self.common.routing else {
             return self.route_then_ask(queue, now);
         };
         let (output, vc) = routes.next_hop(route, note);
         let output_port = self.router.first_output as usize + usize::from(output);
         let bubble = self.common.context.bubble;
+        let FlitState { queues, times, outputs, vcs, .. } = &mut *self.state;
+        let state = &mut queues[place];
         self.rules.request_output(state, (output, vc), self.ports, output_port, bubble);
         let mut until = asks;
         if asks <= now {
@@ -74,6 +62,32 @@ impl FlitRouterView<'_, '_> {
         }
         self.wait(queue, until);
         0
+    }
+
+    /// Takes the first packet of a queue, by the queue's number in the part, which asks from a time
+    /// on. Returns the packet's route and note.
+    #[inline(always)]
+    pub(super) fn begin_head(&mut self, queue: usize, asks: Tick) -> (EncodedRoute, u16) {
+        let FlitState { queues, waits, .. } = &mut *self.state;
+        let Packets { packets, origins, .. } = &mut self.common.packets;
+        let state = &mut queues[queue];
+        let slot = state.head;
+        let packet = &mut packets[slot as usize];
+        state.slot = slot;
+        state.head = packet.next;
+        (state.source, state.sequence) = (packet.source, packet.sequence);
+        state.left = packet.flits;
+        state.again = asks;
+        packet.ready = asks + fitted!(self.rules.sharing.virtual_channel_allocation.0, Tick);
+        if by_age(self.rules.arbitration) {
+            state.created = origins[slot as usize].created;
+        }
+        if let Some(waits) = waits {
+            waits.waits_from(queue, asks);
+        }
+        let (route, note) = (packet.route, packet.note);
+        packets.get(state.head as usize).into_iter().for_each(prefetch);
+        (route, note)
     }
 
     /// Lets a packet that asks with a choice of outputs choose again from a time on.

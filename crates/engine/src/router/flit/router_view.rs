@@ -211,8 +211,10 @@ impl FlitRouterView<'_, '_> {
     /// wake time.
     #[inline(always)]
     fn advance_vc(&mut self, queue: usize, now: Tick) -> u16 {
-        match self.queue(queue).vc_state {
+        let FlitQueue { vc_state, in_vc, .. } = *self.queue(queue);
+        match vc_state {
             VcState::Idle | VcState::Active => 0,
+            VcState::Routing if self.rules.is_of_trees(in_vc) => self.advance_on_tree(queue, now),
             VcState::Routing => self.compute_route(queue, now),
             VcState::Deciding => self.decide_then_ask(queue, now),
             VcState::VcAlloc => self.request_vc(queue, now),
@@ -298,14 +300,18 @@ impl FlitRouterView<'_, '_> {
         self.common.routing.next_hop(&self.common.context, &self.common.packets, head)
     }
 
-    /// Updates a packet whose header has been sent to the next router.
-    pub(super) fn go_on(&mut self, output: usize, slot: u32, now: Tick) {
+    /// Updates a packet whose header has been sent to the next router, on a virtual channel.
+    pub(super) fn go_on(&mut self, (output, vc): (usize, u8), slot: u32, now: Tick) {
         let packet = &mut self.common.packets.packets[slot as usize];
         if self.common.trace.is_some() {
             let channel = self.first_channel + self.router.first_output + fitted!(output, u32);
             let epoch = self.common.schedule.epoch;
             note(&mut self.common.trace, packet, (epoch, now), channel);
         }
-        self.common.routing.go_on(&mut self.common.packets, slot, self.name);
+        if self.rules.is_of_trees(vc) {
+            self.common.packets.origins[slot as usize].hops += 1;
+        } else {
+            self.common.routing.go_on(&mut self.common.packets, slot, self.name);
+        }
     }
 }

@@ -202,11 +202,11 @@ impl FlitRouterView<'_, '_> {
         let own = &mut self.state.queues[queue];
         let (output, out_vc) = (usize::from(own.output), own.vc);
         let header = std::mem::replace(&mut own.slot, NONE);
-        self.go_on(output, header, now);
+        self.go_on((output, out_vc), header, now);
         self.pass_on(output, out_vc, &[arrives], header);
         let &port::Output { far_part, .. } = self.output_port(output);
         // A queue that waits for its packet's last flit has to be told of each flit.
-        if far_part == self.part && !self.rules.forwards_whole {
+        if far_part == self.part && !self.rules.awaits_all(out_vc) {
             let input_vc = self.output(output).far + u32::from(out_vc);
             self.state.queues[queue].far = fitted!(self.queue_of_input_vc(input_vc), u32);
         }
@@ -238,6 +238,10 @@ impl FlitRouterView<'_, '_> {
     pub(super) fn tell_sender(&mut self, queue: usize, now: Tick) {
         let FlitQueue { input_port, in_vc: vc, upstream, .. } = self.state.queues[queue];
         let Upstream { place: upstream, back, injects } = upstream;
+        if upstream == NONE {
+            // Nobody gets credits for what leaves a reduction unit.
+            return;
+        }
         let time = now + back;
         if upstream & AWAY != 0 {
             let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
@@ -271,12 +275,17 @@ impl FlitRouterView<'_, '_> {
             behind.vc_state = VcState::Routing;
             // If it has no flit, the next one makes the queue due.
             if !behind.flits.is_empty() {
-                let next = self.rules.asks_from(behind.flits.front(times), 0, free_at);
+                let next =
+                    self.rules.asks_from(behind.flits.front(times), 0, free_at, behind.in_vc);
                 wake_times.set(number, (self.number, input), next);
             }
         }
+        let is_of_unit = behind.upstream.place == NONE;
         self.retire(place);
         self.wake_requesters(output, free_at);
+        if is_of_unit {
+            self.leave_unit(number, free_at);
+        }
     }
 }
 

@@ -138,6 +138,9 @@ impl FlitRouterView<'_, '_> {
         self.common.counters.grants += 1;
         self.common.latest = self.common.latest.max(self.time(now));
         self.activate((queue, output), (vc, place), now);
+        if vc == self.common.context.trees.down && self.common.context.trees.together {
+            self.hold_copy(queue, now);
+        }
     }
 
     /// Handles a queue that took part in an allocation and was granted nothing.

@@ -4,11 +4,9 @@
 //! they occur, like grants. An operand's time is determined when it is the head of its buffer and
 //! its operation may be open; a result's time when all its operands are known.
 
-use super::COLLECTIVE;
-use super::units::{OpenOperation, Operands, OperationState};
 use crate::frame::tick::{NEVER, Tick};
 use crate::next_hop::encoded_route::EncodedRoute;
-use crate::packet::{Origin, Packet, last_start};
+use crate::packet::{Packet, last_start};
 use crate::router::packet::cell::Shape;
 use crate::router::packet::{Features, Visit};
 use flitlab_fabric::NONE;
@@ -53,40 +51,21 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
                 return self.put_back(buffer, packet.ready);
             }
             let (tree, number) = trees.place(self.name, packet.route.0);
-            let (unit, operation) = self.reduction_units.unit(self.number, number);
-            debug_assert!(number >= unit.made, "an operand comes after its result");
-            if number >= unit.next + trees.open {
-                return;
-            }
-            let start = packet.ready.max(self.cell.left[place]).max(operation.free_at);
+            let Some(takes) = self.reduction_units.takes_from(self.number, number) else { return };
+            let start = packet.ready.max(self.cell.left[place]).max(takes);
             let last = last_start(start, packet.tail, packet.flits, trees.flit);
             self.cell.left[place] = last + trees.flit;
             self.cell.head[place] = packet.next;
-            let Origin { created, injected, payload, hops, .. } =
-                self.packets.origins[slot as usize];
+            let origin = self.packets.origins[slot as usize];
             self.packets.remove(slot);
-            let packet = Packet { ready: start, tail: last, ..packet };
-            let origin =
-                Origin::new((created, injected), COLLECTIVE, payload, hops, 0, trees.class);
-            let missing = match &mut operation.state {
-                OperationState::Open(operands) => {
-                    debug_assert_eq!(operands.packet.route.0, packet.route.0);
-                    operands.add(&packet, &origin);
-                    self.counters.flits_combined += u64::from(packet.flits);
-                    operands.missing
-                }
-                state => {
-                    debug_assert!(matches!(state, OperationState::Empty));
-                    let missing = tree.operands[self.name as usize] - 1;
-                    *state = OperationState::Open(Operands { missing, packet, origin });
-                    missing
-                }
-            };
+            let operand = (Packet { ready: start, tail: last, ..packet }, origin);
+            let of = (number, tree.operands[self.name as usize]);
+            let has_all = self.reduction_units.take(self.number, of, operand, self.counters);
             if packet.next == NONE {
                 self.note_empty(buffer);
             }
             self.release_buffer(buffer, packet.flits, last + trees.flit, settled);
-            if missing == 0 {
+            if has_all {
                 self.make_results();
             }
         }
@@ -95,34 +74,9 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Makes the results that have all their operands, in order.
     fn make_results(&mut self) {
         let trees = &self.context.trees;
-        loop {
-            let made = self.reduction_units.units[self.number as usize].made;
-            let (unit, operation) = self.reduction_units.unit(self.number, made);
-            let OperationState::Open(Operands { missing: 0, mut packet, origin }) = operation.state
-            else {
-                return;
-            };
-            let (tree, number) = trees.place(self.name, packet.route.0);
-            debug_assert_eq!(number, unit.made);
-            // No result comes before those before it, even if it has been there longer: they may
-            // leave by other outputs, and nothing is known of this one until they are made.
-            let start = packet.ready.max(unit.free_at);
-            let last = last_start(start, packet.tail, packet.flits, trees.flit);
-            unit.free_at = last + trees.flit;
-            if tree.operands[self.name as usize] > 1 {
-                packet.tail = last + trees.latency;
-                packet.ready = self.context.header(start, last) + trees.latency;
-            } else {
-                (packet.ready, packet.tail) = (start, last);
-            }
-            packet.source = tree.root;
-            packet.sequence = trees.sequence(packet.route.0);
-            operation.state = OperationState::Made;
-            unit.made += 1;
+        let router = (self.number, self.name);
+        while let Some((packet, origin, turns)) = self.reduction_units.make(router, self.context) {
             let slot = self.packets.insert(packet, origin);
-            let at_root = tree.root_router == self.name;
-            debug_assert!(!at_root || usize::from(packet.note) == trees.members % 65536);
-            let turns = at_root && trees.kind.goes_down();
             let buffer = u32::from(if turns { trees.down } else { trees.up }) + 2;
             if self.append(buffer, slot) {
                 self.new_head(buffer, slot);
@@ -133,25 +87,10 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Notes that a result was granted its output and will have left the unit at `released`: then
     /// operands that had to wait may be taken.
     pub(super) fn result_left(&mut self, number: u64, released: Tick, now: Tick) {
-        let trees = &self.context.trees;
-        let (unit, operation) = self.reduction_units.unit(self.number, number);
-        debug_assert!(matches!(operation.state, OperationState::Made));
-        operation.state = OperationState::Gone;
-        unit.left_at = unit.left_at.max(released);
-        let before = unit.next;
-        let mut next = before;
-        loop {
-            let (unit, operation) = self.reduction_units.unit(self.number, next);
-            if !matches!(operation.state, OperationState::Gone) {
-                break;
-            }
-            *operation = OpenOperation { state: OperationState::Empty, free_at: unit.left_at };
-            next += 1;
-            unit.next = next;
-        }
-        if next > before {
+        let up = u32::from(self.context.trees.up);
+        if self.reduction_units.leave(self.number, number, released) {
             for input in 0..u32::from(self.layout.inputs) {
-                self.take_operands((input << self.size().shift) + u32::from(trees.up), now);
+                self.take_operands((input << self.size().shift) + up, now);
             }
         }
     }

@@ -14,8 +14,8 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::{Fabric, Faults, SpanningTree, Torus};
 use flitlab_model::{
-    Acknowledgements, Arbitration, CollectiveUnit, DOWN_CHANNEL, LinkErrors, Parameters, Resend,
-    Switching,
+    Acknowledgements, Arbitration, CollectiveUnit, DOWN_CHANNEL, FlitSharing, LinkErrors,
+    Parameters, Resend, Switching,
 };
 use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use flitlab_workload::traffic::{
@@ -33,6 +33,15 @@ const KINDS: [CollectiveKind; 4] = [
 /// The arbitrations of routers that grant whole packets.
 const ARBITRATIONS: [Arbitration; 3] =
     [Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random];
+
+/// Those of routers whose links are shared flit by flit.
+const ARBITRATIONS_OF_FLITS: [Arbitration; 5] = [
+    Arbitration::RoundRobin,
+    Arbitration::TransitFirst,
+    Arbitration::Random,
+    Arbitration::OldestFirst,
+    Arbitration::Weighted,
+];
 
 /// A network in which operations run.
 struct Network {
@@ -245,6 +254,77 @@ fn a_small_broadcast_takes_as_long_as_a_packet_to_the_farthest_node() {
     let hosts = parameters.send_overhead + parameters.receive_overhead;
     assert_eq!(outcome, Ok(vec![hosts + farthest]));
     assert_eq!(log.packets.len(), 63);
+}
+
+/// Where links are shared flit by flit, routers hold packets whole: an operation takes as long as a
+/// packet that is stored at each hop, and the latency of combining where there are two operands.
+#[test]
+fn operations_on_shared_links_take_as_long_as_packets_that_are_stored_at_each_hop() {
+    let latency = Picoseconds(7_000);
+    for (round, kind) in (0..16).zip(KINDS.into_iter().cycle()) {
+        let mut network = Network::torus(&[4, 4, 4]);
+        let sharing = FlitSharing {
+            virtual_channel_allocation: Picoseconds([0, 3_000][round / 4 % 2]),
+            switch_allocation: Picoseconds([0, 2_000][round / 8]),
+            output_buffer: [0, 4][round / 4 % 2],
+            virtual_output_queues: round / 4 == 3,
+            ..FlitSharing::default()
+        };
+        let together = round / 4 % 2 == 0;
+        let collective =
+            CollectiveUnit { together, combining_latency: latency, ..CollectiveUnit::default() };
+        network.parameters =
+            Parameters { sharing: Some(sharing), collective, ..network.parameters };
+        let bytes = if kind == CollectiveKind::Barrier { 0 } else { 200 };
+        let (log, outcome, _) = network.run(1, &spec(kind, bytes, 1), None);
+        let stored = Parameters { switching: Switching::StoreAndForward, ..network.parameters };
+        let (legs, routers) = match kind {
+            CollectiveKind::Broadcast => (1, 0),
+            CollectiveKind::Reduce => (1, 6),
+            CollectiveKind::AllReduce | CollectiveKind::Barrier => (2, 6),
+        };
+        let way = zero_load_latency(&stored, 6 * legs, stored.packet_flits(bytes));
+        let hosts = stored.send_overhead + stored.receive_overhead;
+        assert_eq!(outcome, Ok(vec![hosts + way + latency * routers]), "{kind:?}, round {round}");
+        let receipts = [63, 1, 64, 64][round % 4];
+        assert_eq!((log.packets.len(), log.messages.len()), (receipts, receipts));
+    }
+}
+
+/// In any order of flits, on sound links and on links that err, beside data or requests and
+/// responses.
+#[test]
+fn operations_on_shared_links_keep_order_and_lose_nothing_on_any_number_of_threads() {
+    let mut random = ChaCha8Rng::seed_from_u64(12);
+    for round in 0..20 {
+        let mut network = Network::torus(&[4, 4]);
+        let (mut spec, parameters) = draw(&mut random, &network.fabric);
+        let chooses = round % 4 == 2;
+        let sharing = FlitSharing {
+            virtual_output_queues: round % 3 == 1 && !chooses,
+            output_buffer: [0, 2][round % 2],
+            ..FlitSharing::default()
+        };
+        let acknowledgements = [Acknowledgements::Free, Acknowledgements::Flits][round / 4 % 2];
+        let errors = LinkErrors { bit_error_rate: 1e-4, acknowledgements, ..LinkErrors::default() };
+        network.parameters = Parameters {
+            sharing: Some(sharing),
+            arbitration: ARBITRATIONS_OF_FLITS[round % 5],
+            errors: (round % 4 == 3).then_some(errors),
+            switching: [Switching::VirtualCutThrough, Switching::StoreAndForward][round / 2 % 2],
+            ..parameters
+        };
+        if chooses {
+            let adaptive = Adaptive::new(&network.fabric, AdaptiveRules::default(), 1);
+            network.routes = Routes::Adaptive(adaptive.unwrap());
+        }
+        spec.start = Picoseconds(10_000_000);
+        let reads = round % 4 == 1;
+        let log = network.log_of(&spec, || Some(network.background(0.4, reads)), &[2, 3]);
+        let on_trees = |vc: u8| (3..=DOWN_CHANNEL).contains(&vc);
+        let data = log.packets.iter().filter(|packet| !on_trees(packet.virtual_channel));
+        assert!(data.count() > 100, "round {round}");
+    }
 }
 
 /// Random operations on several trees, beside a load that fills the other virtual channels if there

@@ -353,7 +353,9 @@ impl<'d> Reader<'d> {
     /// Refuses a key that does not go with the others. The resolved scenario omits it, since it
     /// would be refused there.
     pub fn forbid(&mut self, key: &'static str, message: &str, help: &str) {
-        self.scope.asked.push(key);
+        if !self.scope.asked.contains(&key) {
+            self.scope.asked.push(key);
+        }
         let path = self.path(key);
         let below = join(&path, "");
         self.resolved.retain(|(recorded, _)| *recorded != path && !recorded.starts_with(&below));

@@ -307,6 +307,17 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             if variant.name == "outflank-paper" {
                 text = PAPER.into();
             }
+            let of_fabric = key.path.strip_prefix("topology.").and_then(|it| it.split_once('.'));
+            // The other texts have a torus.
+            if let Some((fabric, _)) = of_fabric.filter(|(fabric, _)| *fabric != "torus") {
+                let table = format!("topology.{fabric}");
+                let own = |it: &&KeyDoc| it.required && it.path.starts_with(&format!("{table}."));
+                let required = reference();
+                let required = required.keys().filter(own);
+                let keys = required.map(|it| format!("{} = {}\n", it.path, it.example));
+                text = keys.collect();
+                text += "traffic.pattern = \"uniform\"\ntraffic.load = 0.1\n";
+            }
             let mut document = document(&text);
             let inner = match variant.name {
                 "matrix" => "list = [[0, 1, 2.5]]".into(),
@@ -326,6 +337,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 "the relation is refused: packets can deadlock".into(),
                 variant.name.to_owned() + " is for",
                 "the rule is for fabrics of groups".into(),
+                "the rule is for a HyperX".into(),
+                // The age of what they see of others, with its default.
+                "routers see nothing of others".into(),
                 variant.name.to_owned() + " is defined on",
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),

@@ -654,7 +654,7 @@ fn keep_least(hops: &mut Vec<Hop>) {
     hops.retain(|hop| hop.cost == least);
 }
 
-/// Whom a terminal sends to.
+/// The terminal to which a terminal sends.
 enum Pattern {
     Uniform,
     /// Nodes of the group after the own one, of so many nodes each.

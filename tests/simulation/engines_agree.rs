@@ -281,7 +281,7 @@ fn the_engines_agree_on_rules_with_phases() {
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.
 fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
-    let mut seen = BTreeMap::new();
+    let (mut seen, mut see_others) = (BTreeMap::new(), 0);
     for seed in seeds {
         let scenario = scenario(seed);
         flitlab_reference::differential::agree(seed, &scenario);
@@ -292,10 +292,12 @@ fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
         let phases = relation.phases().expect("it has them");
         let by_pair = matches!(phases.targets, Targets::Pairs(_));
         let at_head = rule.at_head().is_some();
+        see_others += u32::from(rule.age().is_some());
         let kind =
             (phases.decides(), phases.has_vias(), phases.group_count() > 0, at_head, by_pair);
         *seen.entry(kind).or_insert(0) += 1;
     }
+    assert!(see_others > 1, "{see_others}");
     assert!(seen.len() == 8 && seen.values().all(|&count| count > 1), "{seen:?}");
 }
 

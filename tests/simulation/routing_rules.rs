@@ -138,7 +138,7 @@ fn ugal_with_a_view_of_its_group_carries_what_the_better_way_does() {
     }
 }
 
-/// The same routers as a HyperX of 4x4 with 64 terminals.
+/// A HyperX of 4x4 with 64 terminals, whose routers are those of the Dragonfly.
 fn hyperx() -> String {
     let (topology, rest) = DRAGONFLY.split_once('\n').unwrap();
     assert!(topology.starts_with("topology.dragonfly"));

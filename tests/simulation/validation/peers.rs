@@ -108,7 +108,7 @@ fn caminos_adaptive() -> Section {
     }
 }
 
-/// The same of BookSim 2.
+/// The adaptive and non-minimal rows of BookSim 2.
 fn booksim_adaptive() -> Section {
     let records = records("results/peers/booksim-adaptive-beside.csv");
     Section {

@@ -78,7 +78,7 @@ pub fn run(
     run_beside(fabric, routes, parameters, messages, None)
 }
 
-/// The same as [`run`], with collective operations beside the messages if there are any.
+/// Simulates messages as [`run`] does, with collective operations beside them if there are any.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -124,7 +124,7 @@ pub fn stalls(
     (simulator.undelivered() == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
-/// The same as [`run_beside`], without leaving out the instants at which nothing is due.
+/// Simulates as [`run_beside`] does, without leaving out the instants at which nothing is due.
 ///
 /// # Errors
 /// If the network deadlocks.

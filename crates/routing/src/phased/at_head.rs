@@ -1,8 +1,12 @@
 //! The choice of a port when a packet's head asks, by what waits there and by what each way costs.
 
-use super::{Drawn, Queues};
+use std::sync::Arc;
+
+use super::super::relation::NoRelation;
+use super::{Bind, Drawn, PhasedParameters, PhasedRule, Queues};
 use flitlab_base::document::{Reader, Whole};
 use flitlab_base::narrow::narrow;
+use flitlab_fabric::Fabric;
 
 /// How a packet chooses one of the ports of its hops at its head. Then it waits for that port
 /// alone, whatever happens at others, or takes a fallback.
@@ -76,8 +80,11 @@ impl AtHead {
     }
 }
 
-/// Reads what ports cost where some ways are detours, for packets with so many flits at most.
-pub(super) fn read_cost(reader: &mut Reader<'_>) -> Option<impl Fn(u32) -> Cost + Copy + use<>> {
+/// Reads what ports cost where some ways are detours, and binds the rule that `make` gives with it.
+pub(super) fn bind_with_cost<R: PhasedRule>(
+    reader: &mut Reader<'_>,
+    make: impl Fn(&Fabric, Cost, &PhasedParameters) -> Result<R, NoRelation> + Send + Sync + 'static,
+) -> Option<Bind> {
     let doc = "What makes a port worse than another: its flits that are out and `penalty` more for a \
                detour (\"sum\"), or those and `penalty` more, times the hops that are left by it \
                (\"product\").";
@@ -90,10 +97,14 @@ pub(super) fn read_cost(reader: &mut Reader<'_>) -> Option<impl Fn(u32) -> Cost 
                two packets of the largest size, or one.";
     let penalty = read_penalty(reader, doc);
     let by_hops = by_hops?;
-    Some(move |largest_packet: u32| match by_hops {
-        false => Cost::Sum(penalty.unwrap_or(2 * largest_packet)),
-        true => Cost::Product(penalty.unwrap_or(largest_packet)),
-    })
+    Some(Arc::new(move |fabric, parameters| {
+        let largest_packet = parameters.largest_packet;
+        let cost = match by_hops {
+            false => Cost::Sum(penalty.unwrap_or(2 * largest_packet)),
+            true => Cost::Product(penalty.unwrap_or(largest_packet)),
+        };
+        Ok(Arc::new(make(fabric, cost, parameters)?))
+    }))
 }
 
 /// Reads `penalty`.

@@ -3,15 +3,12 @@
 //! destination's coordinate or, once in each dimension, to any other one. It escapes in dimension
 //! order, in a virtual channel that it does not leave again.
 
-use std::sync::Arc;
-
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases};
-use super::at_head::{AtHead, Cost, read_cost};
+use super::at_head::{AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::ways::Ways;
-use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
-use flitlab_base::document::Reader;
+use super::{At, PhasedKind, PhasedParameters, PhasedRule};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
@@ -21,15 +18,8 @@ pub(super) const DAL: Row<PhasedKind> = Row::new(
     "dal",
     "on a HyperX, in any dimension straight to the destination's coordinate or, once in each, to \
      another one, with an escape in dimension order.",
-    PhasedKind { misroutes: &Misroute::BY_PHASES, read },
+    PhasedKind { misroutes: &Misroute::BY_PHASES, read: |reader| bind_with_cost(reader, Dal::new) },
 );
-
-fn read(reader: &mut Reader<'_>) -> Option<Bind> {
-    let cost = read_cost(reader)?;
-    Some(Arc::new(move |fabric, parameters| {
-        Ok(Arc::new(Dal::new(fabric, cost(parameters.largest_packet), parameters)?))
-    }))
-}
 
 /// Hops in any order of dimensions, with a detour in each, and an escape.
 #[derive(Debug)]

@@ -2,16 +2,13 @@
 //! straight to its destination's coordinate, or first to any other one. The second hop in a
 //! dimension has a virtual channel of its own, so two are enough for any number of dimensions.
 
-use std::sync::Arc;
-
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases};
-use super::at_head::{AtHead, Cost, read_cost};
+use super::at_head::{AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
-use flitlab_base::document::Reader;
+use super::{At, PhasedKind, PhasedParameters, PhasedRule};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
@@ -21,16 +18,12 @@ pub(super) const DIMWAR: Row<PhasedKind> = Row::new(
     "dimwar",
     "on a HyperX, dimension by dimension straight to the destination's coordinate or by way of \
      another one, in two virtual channels.",
-    PhasedKind { misroutes: &Misroute::BY_PHASES, read },
+    PhasedKind {
+        misroutes: &Misroute::BY_PHASES,
+        read: |reader| bind_with_cost(reader, DimWar::new),
+    },
 )
 .known_as(&["dim-war"]);
-
-fn read(reader: &mut Reader<'_>) -> Option<Bind> {
-    let cost = read_cost(reader)?;
-    Some(Arc::new(move |fabric, parameters| {
-        Ok(Arc::new(DimWar::new(fabric, cost(parameters.largest_packet), parameters)?))
-    }))
-}
 
 /// Dimensions in order, with a detour in each.
 #[derive(Debug)]

@@ -3,11 +3,9 @@
 //! it has deroutes left, to any other one. Each hop is in the next virtual channel, so no packets wait
 //! for each other in a circle.
 
-use std::sync::Arc;
-
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases};
-use super::at_head::{AtHead, Cost, read_cost};
+use super::at_head::{AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -30,11 +28,9 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     let doc = "How many hops of a packet may be detours; without it as many as there are virtual \
                channels for, and one for each dimension at most.";
     let deroutes = reader.optional("deroutes", &Whole { range: 0..=15 }, doc).map(narrow);
-    let cost = read_cost(reader)?;
-    Some(Arc::new(move |fabric, parameters| {
-        let cost = cost(parameters.largest_packet);
-        Ok(Arc::new(OmniWar::new(fabric, deroutes, cost, parameters)?))
-    }))
+    bind_with_cost(reader, move |fabric, cost, parameters| {
+        OmniWar::new(fabric, deroutes, cost, parameters)
+    })
 }
 
 /// Hops in any order of dimensions, some of them detours.

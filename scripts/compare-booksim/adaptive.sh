@@ -23,9 +23,9 @@ keys_of() {
     case $network,$routing in
     dragonfly-*,min) rule='"dragonfly-minimal"' ;;
     # BookSim draws a node, and shares three virtual channels where flitlab needs four.
-    dragonfly-*,ugal) rule='{ ugal = { via = "router", threshold = 30 } }' vcs=4 ;;
+    dragonfly-*,ugal) rule='{ ugal = { via = "router", threshold = 30, minimal_channels = "apart" } }' vcs=4 ;;
     hyperx-*,valiant) rule='"valiant"' ;;
-    hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2 } }' ;;
+    hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2, minimal_channels = "apart" } }' ;;
     hyperx-*,xyyx) rule='"hyperx-order"' ;;
     hyperx-*,adaptive_xyyx) rule='{ hyperx-order = { order = "adaptive" } }' ;;
     tree-*,nca) rule='{ nearest-ancestor = { up = "random" } }' ;;

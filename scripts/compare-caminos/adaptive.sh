@@ -29,11 +29,13 @@ keys_of() {
     name=${name%-2vc}
     case $network,$name in
     dragonfly-*,min) rule='"dragonfly-minimal"' steps=2 ;;
-    dragonfly-*,val) rule='{ valiant = { via = "router" } }' steps=4 ;;
-    dragonfly-*,ugal) rule='{ ugal = { via = "router" } }' steps=4 ;;
-    dragonfly-*,ugal-t64) rule='{ ugal = { via = "router", threshold = 64 } }' steps=4 ;;
-    dragonfly-*,ugalvc) rule='{ ugal = { via = "router", queues = "vc" } }' steps=4 ;;
-    dragonfly-*,par) rule='{ par = { via = "router" } }' steps=5 ;;
+    dragonfly-*,val) rule='{ valiant = { via = "router-elsewhere" } }' steps=4 ;;
+    dragonfly-*,ugal) rule='{ ugal = { via = "router-elsewhere" } }' steps=4 ;;
+    dragonfly-*,ugal-t64) rule='{ ugal = { via = "router-elsewhere", threshold = 64 } }' steps=4 ;;
+    dragonfly-*,ugalvc)
+        rule='{ ugal = { via = "router-elsewhere", queues = "vc", minimal_channels = "shared" } }' steps=4
+        ;;
+    dragonfly-*,par) rule='{ par = { via = "router-elsewhere" } }' steps=5 ;;
     tree-*,updown-occ) rule='{ nearest-ancestor = { up = "least" } }' steps=$vcs ;;
     tree-*,updown-rnd) rule='{ nearest-ancestor = { up = "random" } }' steps=$vcs ;;
     *,min) rule='"minimal-by-hop"' steps=$diameter ;;
@@ -51,6 +53,13 @@ keys_of() {
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
     [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
+    # CAMINOS decides in each cycle; where links are shared flit by flit flitlab decides once.
+    if [ "$series" = 'whole packets' ]; then
+        case $name in
+        min | val | updown-rnd) ;;
+        *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
+        esac
+    fi
     # CAMINOS passes a flit a cycle to each virtual channel of an output: so no more of its buffer fills than a packet for
     # each that a hop may take. The credits are those of the buffer at the output, too, where CAMINOS has 32 flits.
     [ "$series" = 'whole packets' ] || keys+=(--set 'router.buffer="96 flits"'

@@ -275,18 +275,21 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
 
 #[test]
 fn the_engines_agree_on_rules_with_phases() {
-    agree_on_phases(0..120, phased_scenario);
+    let again = agree_on_phases(0..120, phased_scenario);
+    assert!(again > 10, "{again}");
     agree_on_phases(0..120, flit_scenario_phased);
 }
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.
-fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
-    let (mut seen, mut see_others) = (BTreeMap::new(), 0);
+/// Returns in how many packets decide again while they wait.
+fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) -> u32 {
+    let (mut seen, mut see_others, mut again) = (BTreeMap::new(), 0, 0);
     for seed in seeds {
         let scenario = scenario(seed);
         flitlab_reference::differential::agree(seed, &scenario);
-        let Routes::Relation(RelationRoutes { relation, rule: Some(rule), .. }) = &scenario.routes
-        else {
+        let Routes::Relation(routes) = &scenario.routes else { unreachable!("drawn so") };
+        again += u32::from(routes.again.is_some());
+        let RelationRoutes { relation, rule: Some(rule), .. } = routes else {
             unreachable!("drawn so")
         };
         let phases = relation.phases().expect("it has them");
@@ -299,6 +302,7 @@ fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) {
     }
     assert!(see_others > 1, "{see_others}");
     assert!(seen.len() == 8 && seen.values().all(|&count| count > 1), "{seen:?}");
+    again
 }
 
 /// Full networks whose packets choose by rings, some of which have escaped so often that they stay

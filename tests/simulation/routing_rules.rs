@@ -317,7 +317,14 @@ fn full_network(
     });
     let messages = messages.map(|(source, to)| data(0, source, to, bytes)).collect();
     let (rule, relation) = (Some(rule), Arc::new(relation));
-    let routes = RelationRoutes { relation, rule, random_ties: true, injection_bubble: 0, seed };
+    let routes = RelationRoutes {
+        relation,
+        rule,
+        random_ties: true,
+        injection_bubble: 0,
+        again: None,
+        seed,
+    };
     let (fabric, routes) = (fabric.clone(), Routes::Relation(routes));
     Scenario { fabric, routes, parameters, messages, collective: None }
 }

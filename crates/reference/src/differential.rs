@@ -177,7 +177,7 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets.
-pub const PACKET_FEATURES: usize = 18 + 12 + 6;
+pub const PACKET_FEATURES: usize = 18 + 12 + 7;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
 pub const FLIT_FEATURES: usize = 18 + 14 + 6 + 3 + 5;
@@ -198,6 +198,10 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
     let of_class = |has: fn(&TrafficClass) -> bool| parameters.classes.iter().any(has);
     let some = [
         (fabric.cable_classes().len() > 1, "cables of several classes"),
+        (
+            matches!(routes, Routes::Relation(made) if made.again.is_some()),
+            "packets that decide again",
+        ),
         (parameters.crossbar_speedup > 1, "crossbar speed-up"),
         (parameters.injection_channels > 1, "several injection channels"),
         (

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{
     Fabric,
     builders::{Dragonfly, DragonflyPlus, GlobalCables, GlobalOrder, HyperX},
@@ -38,9 +39,19 @@ pub fn routes(
         }
         let (rule, relation) = (Some(rule), Arc::new(relation));
         let random_ties = random.random_bool(0.5);
-        let injection_bubble = 0;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
+        let (injection_bubble, again) = (0, None);
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
         return (fabric, Routes::Relation(routes));
+    }
+}
+
+/// Lets packets that wait decide again, where they decide by what is out at their own router.
+pub fn decide_again(random: &mut dyn Rng, routes: &mut Routes) {
+    if let Routes::Relation(routes) = routes {
+        let sees_others = routes.rule.as_ref().is_some_and(|rule| rule.age().is_some());
+        let may = routes.decides() && !sees_others && random.random_bool(0.5);
+        let time = random.random_range(1_000..=20_000);
+        routes.again = may.then_some(Picoseconds(time));
     }
 }
 
@@ -126,7 +137,7 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
             match random.random_range(0..4) {
                 0 | 1 => ("par", keys),
                 2 => ("ugal", format!("{keys}\nminimal_channels = \"shared\"")),
-                _ => ("ugal", keys),
+                _ => ("ugal", format!("{keys}\nminimal_channels = \"apart\"")),
             }
         }
     }

@@ -40,8 +40,8 @@ pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
 /// Packets that choose among the hops of a relation.
 pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
     let (relation, injection_bubble) = (Arc::new(relation), 0);
-    let rule = None;
-    Routes::Relation(RelationRoutes { relation, rule, random_ties, injection_bubble, seed })
+    let (rule, again) = (None, None);
+    Routes::Relation(RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed })
 }
 
 /// Has packets leave room that are injected, for so many others or as many as buffers have room

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::drawn;
 use super::phased::{AtHead, Course, Deciding, Drawn, PhasedRule, Queues};
-use super::relation::{Hop, PathChoice, PathSet, Relation};
+use super::relation::{Hop, PathChoice, PathSet, Phases, Relation};
 use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
 
 /// Packets that choose among the hops of a relation, router by router.
@@ -23,6 +24,9 @@ pub struct RelationRoutes {
     /// Number of largest packets for which an injected packet leaves room in the buffer that it
     /// enters.
     pub injection_bubble: u8,
+    /// Packets that wait decide again at each multiple of this time; `None` if they decide once at a
+    /// router. Only where some [decide](Self::decides) by what their router sees of itself.
+    pub again: Option<Picoseconds>,
     /// Seed of the packets' random numbers.
     pub seed: u64,
 }
@@ -36,6 +40,11 @@ impl RelationRoutes {
     /// The random numbers of a packet for its detours, by its source and its number there.
     fn detours(&self, source: u32, sequence: u32) -> Drawn {
         Drawn::new(self.seed, source, sequence)
+    }
+
+    /// Whether some packets decide at routers how they go on, or on a port.
+    pub fn decides(&self) -> bool {
+        self.relation.phases().is_some_and(Phases::decides) || self.at_head().is_some()
     }
 
     /// The course with which a packet starts between two routers, by its source terminal and its

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::{Network, RoutingSpec, Scenario};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
-use flitlab_routing::{DirectionOrder, DirectionRules, FlowControl, Freedom, Routes};
+use flitlab_routing::{
+    AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, FlowControl, Freedom, Routes,
+};
 
 /// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +122,13 @@ impl Scenario {
                 let by_table =
                     matches!(self.network.routes(), Ok(Routes::Adaptive(made)) if made.has_table());
                 if !by_table {
-                    sets.push(format!("routing.{}.escape=dateline", rules.non_minimal.table()));
+                    let table = rules.non_minimal.table();
+                    sets.push(format!("routing.{table}.escape=dateline"));
+                    let dated = AdaptiveRules { escape: EscapeRule::Dateline, ..rules.clone() };
+                    // Virtual channels that suit other escapes may not suit these.
+                    if dated.flaw().is_some() {
+                        sets.push(format!("routing.{table}.virtual_channels={{}}"));
+                    }
                     if usize::from(self.parameters.virtual_channels) < VIRTUAL_CHANNELS {
                         sets.push(format!("router.virtual_channels={VIRTUAL_CHANNELS}"));
                     }

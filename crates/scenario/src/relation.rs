@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::RoutingError;
 use flitlab_base::registry::Row;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::adaptive::Misroute;
 use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
@@ -23,6 +24,8 @@ pub struct RelationSpec {
     pub random_ties: bool,
     /// Of how many of the largest packets a packet that is injected leaves room.
     pub injection_bubble: u8,
+    /// The time at whose multiples packets that wait decide again, if they do.
+    pub again: Option<Picoseconds>,
     /// The paths that sources choose, if they do.
     pub selection: Option<PathsSpec>,
     /// Whether the relation is used even if its proof refuses it.
@@ -141,9 +144,18 @@ impl RelationSpec {
             return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
         }
         let relation = Arc::new(relation);
-        let &Self { random_ties, injection_bubble, .. } = self;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
-        Ok(Routes::Relation(routes))
+        let &Self { random_ties, injection_bubble, again, .. } = self;
+        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
+        let sees_others = routes.rule.as_ref().is_some_and(|rule| rule.age().is_some());
+        match again {
+            Some(_) if !routes.decides() => {
+                Err(RoutingError::DecidesOnce("by this rule they decide nothing"))
+            }
+            Some(_) if sees_others => {
+                Err(RoutingError::DecidesOnce("where routers see others' queues, they decide once"))
+            }
+            _ => Ok(Routes::Relation(routes)),
+        }
     }
 
     /// The detours that its packets may take.

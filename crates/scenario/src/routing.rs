@@ -97,6 +97,9 @@ pub enum RoutingError {
     /// The rule has no relation for the fabric.
     #[error("{0}")]
     NoRelation(NoRelation),
+    /// Packets can't decide again while they wait, for this reason.
+    #[error("packets can't decide again: {0}")]
+    DecidesOnce(&'static str),
     /// No paths can be selected from the relation.
     #[error("{0}")]
     NoSelection(NoSelection),

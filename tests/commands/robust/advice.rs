@@ -198,6 +198,15 @@ const ROWS: &[Advice] = &[
         follow: Sets,
     },
     Advice {
+        name: "adaptive worms in virtual channels that suit no datelines",
+        scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\n[adapter]\n\
+                   injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[routing.adaptive]\n\
+                   virtual_channels = { adaptive = 3 }\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "--set routing.adaptive.escape=dateline --set routing.adaptive.virtual_channels={}",
+        follow: Sets,
+    },
+    Advice {
         name: "worms without a dateline",
         scenario: "[router]\nswitching = \"wormhole\"\nbuffer = \"4 flits\"\nvirtual_channels = 1\n[adapter]\n\
                    injection_buffer = \"4 flits\"\n[link]\nsharing = \"flit\"\n[traffic]\n\

@@ -50,6 +50,15 @@ pub(crate) fn tick(time: Picoseconds, epoch: Picoseconds) -> Tick {
     }
 }
 
+/// The first tick from one on at a multiple of a time.
+#[inline]
+pub(crate) fn multiple_from(from: Tick, of: Picoseconds, epoch: Picoseconds) -> Tick {
+    if from == NEVER {
+        return NEVER;
+    }
+    tick(Picoseconds(time(epoch, from).0.next_multiple_of(of.0)), epoch)
+}
+
 /// A tick after the epoch has advanced by `by`.
 #[inline]
 pub(crate) fn rebased(tick: Tick, by: Tick) -> Tick {
@@ -73,5 +82,12 @@ mod tests {
         assert_eq!(tick(epoch + Picoseconds::from(FAR), epoch), FAR);
         assert_eq!(tick(Picoseconds::NEVER, epoch), FAR);
         assert_eq!([3, 9, NEVER].map(|tick| rebased(tick, 5)), [0, 4, NEVER]);
+    }
+
+    #[test]
+    fn multiples_are_those_of_the_time() {
+        let next = |from| multiple_from(from, Picoseconds(10), Picoseconds(1_003));
+        assert_eq!([0, 7, 8, 17, NEVER].map(next), [7, 7, 17, 17, NEVER]);
+        assert_eq!(multiple_from(FAR, Picoseconds(10), Picoseconds(1)), FAR);
     }
 }

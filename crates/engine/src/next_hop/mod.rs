@@ -357,6 +357,14 @@ impl<'f> Routing<'f> {
         VIRTUAL_CHANNEL_NAMES.get(usize::from(number)).copied().filter(|_| is_named)
     }
 
+    /// The time at whose multiples packets that wait decide again, if they do.
+    pub(super) fn decides_again(&self) -> Option<Picoseconds> {
+        match self {
+            Self::Relation(relation) => relation.again(),
+            _ => None,
+        }
+    }
+
     /// Whether routing is by a relation.
     #[inline]
     pub(super) fn is_by_relation(&self) -> bool {

@@ -7,7 +7,7 @@ use super::answer::{Head, NextHop};
 use super::relation::RelationTables;
 use super::table::Address;
 use crate::network::context::NetworkContext;
-use crate::packet::Packets;
+use crate::packet::{Packet, Packets};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_routing::adaptive::Misroute;
@@ -73,51 +73,86 @@ impl RelationTables<'_> {
         })
     }
 
-    /// Lets a packet decide at a router: on how it goes on, or else on a port.
+    /// Lets a packet decide at a router: on how it goes on, or else on a port. If it has decided here
+    /// before, it decides anew. Returns whether it goes on otherwise than before.
     pub(crate) fn decide(
         &self,
         context: &NetworkContext<'_>,
         packets: &mut Packets,
         (slot, router): (u32, u32),
         queues: &mut dyn Queues,
-    ) {
+    ) -> bool {
         let packet = packets.packets[slot as usize];
         let mut address = Address::from(packet.route);
+        let before = (address, packets.rest_of(slot).first().copied());
         let [from, to] = [packet.source, address.destination].map(|end| context.end(end).router);
         let phases = self.phases().expect("packets decide in relations with phases alone");
-        let (phase, target) = leg(phases, context, packets, (slot, address.class), (router, to));
         let of_packet = (packet.source, packet.sequence);
-        let is_detour;
-        if matches!(phases.phases[usize::from(phase)], Phase::Decides { .. }) {
-            let via = packets.rest_of(slot).first().map_or(NONE, |&word| fitted!(word, u32));
-            let course = Course { phase, via };
-            let fabric = context.fabric;
-            let course =
-                self.routes.decide(fabric, router, ((from, to), course), of_packet, queues);
-            address.class = course.phase;
-            is_detour = course.via != NONE;
-            packets.rest(slot).iter_mut().for_each(|word| *word = course.via.into());
-        } else if let Some(at_head) = self.at_head {
-            let relation = &self.routes.relation;
-            let list = relation.list(relation.in_phase(router, phase), target);
+        if let Some(at_head) = self.at_head {
+            let list = self.list(phases, context, packets, (slot, address), router);
             let ports: Vec<(u16, u8)> = self.choosable(list).collect();
             let first = self.first(router, packet.note, ports.len());
             let ports = ports.iter().copied();
-            let place =
-                self.routes.choose((router, at_head), ports.clone(), first, of_packet, queues);
+            let place = self.routes.choose((router, at_head), ports, first, of_packet, queues);
             address.first_vc = 1 + place;
-            let mut labels = ports.map(|(_, label)| label);
-            let least = labels.clone().min();
-            is_detour = labels.nth(place.into()) > least;
         } else {
-            unreachable!("others decide nothing");
-        }
-        let origin = &mut packets.origins[slot as usize];
-        if is_detour && origin.misroute(&Misroute::BY_PHASES).is_none() {
-            let at_source = router == from;
-            let kind = if at_source { Misroute::AtSource } else { Misroute::OnTheWay };
-            origin.set_misroute(Some(kind));
+            if let Some(decided_in) = address.first_vc.checked_sub(1) {
+                address.class = decided_in;
+            }
+            let course = Course::straight(address.class);
+            let ends = ((from, to), course);
+            let course = self.routes.decide(context.fabric, router, ends, of_packet, queues);
+            (address.first_vc, address.class) = (1 + address.class, course.phase);
+            packets.rest(slot).iter_mut().for_each(|word| *word = course.via.into());
         }
         packets.packets[slot as usize].route = address.into();
+        before != (address, packets.rest_of(slot).first().copied())
+    }
+
+    /// Notes of a packet that goes on as it has decided at a router whether that is a detour.
+    pub(super) fn note_detour(
+        &self,
+        phases: &Phases,
+        context: &NetworkContext<'_>,
+        packets: &mut Packets,
+        (slot, router): (u32, u32),
+        address: Address,
+    ) {
+        if packets.origins[slot as usize].misroute(&Misroute::BY_PHASES).is_some() {
+            return;
+        }
+        let is_detour = if self.at_head.is_some() {
+            let list = self.list(phases, context, packets, (slot, address), router);
+            let mut labels = self.choosable(list).map(|(_, label)| label);
+            let least = labels.clone().min();
+            labels.nth(usize::from(address.first_vc) - 1) > least
+        } else {
+            packets.rest_of(slot).first().is_some_and(|&via| via != NONE.into())
+        };
+        if is_detour {
+            let at_source = router == context.end(packets.packets[slot as usize].source).router;
+            let kind = if at_source { Misroute::AtSource } else { Misroute::OnTheWay };
+            packets.origins[slot as usize].set_misroute(Some(kind));
+        }
+    }
+
+    /// All hops of a packet at a router, whatever port it has chosen.
+    fn list(
+        &self,
+        phases: &Phases,
+        context: &NetworkContext<'_>,
+        packets: &Packets,
+        (slot, address): (u32, Address),
+        router: u32,
+    ) -> u32 {
+        let to = context.end(address.destination).router;
+        let (phase, target) = leg(phases, context, packets, (slot, address.class), (router, to));
+        let relation = &self.routes.relation;
+        relation.list(relation.in_phase(router, phase), target)
+    }
+
+    /// Whether a packet has decided at the router where it is.
+    pub(crate) fn has_decided(&self, packet: &Packet) -> bool {
+        Address::from(packet.route).first_vc != 0
     }
 }

@@ -9,6 +9,7 @@ use super::table::Address;
 use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_routing::RelationRoutes;
 use flitlab_routing::adaptive::{Misroute, drawn_at};
@@ -124,7 +125,13 @@ impl<'f> RelationTables<'f> {
 
     /// Whether some packets have to decide at a router before they go on.
     pub(super) fn decides(&self) -> bool {
-        self.phases().is_some_and(Phases::decides) || self.at_head.is_some()
+        self.routes.decides()
+    }
+
+    /// The time at whose multiples packets that wait decide again, if they do.
+    #[inline]
+    pub(crate) fn again(&self) -> Option<Picoseconds> {
+        self.routes.again
     }
 
     /// Words of a packet's route beyond the first.
@@ -199,26 +206,35 @@ impl<'f> RelationTables<'f> {
         self.ports[place]
     }
 
-    /// Updates a packet that takes a hop of a list. In a relation with phases it goes on in the
-    /// hop's phase. In one with a ring a fallback is counted, up to the limit beyond which the count
-    /// has no effect.
+    /// Updates a packet that takes a hop of a list at a router. In a relation with phases it goes on
+    /// in the hop's phase. In one with a ring a fallback is counted, up to the limit beyond which
+    /// the count has no effect.
     #[inline]
-    pub(crate) fn take_hop(&self, packet: &mut Packet, list: u32, (port, vc): (u16, u8)) {
+    pub(crate) fn take_hop(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &mut Packets,
+        (slot, router): (u32, u32),
+        (list, (port, vc)): (u32, (u16, u8)),
+    ) {
         let relation = &self.routes.relation;
         if relation.phases().is_none() && !relation.has_ring() {
             return;
         }
         let taken = |hop: &&Hop| (hop.port, hop.vc) == (port, vc);
         let hop = self.hops_of_list(list).iter().find(taken).expect("it is one of its hops");
-        let mut address = Address::from(packet.route);
-        if relation.phases().is_some() {
+        let mut address = Address::from(packets.packets[slot as usize].route);
+        if let Some(phases) = relation.phases() {
+            if address.first_vc != 0 {
+                self.note_detour(phases, context, packets, (slot, router), address);
+            }
             address.class = hop.phase;
-            // At the next router it chooses anew.
+            // At the next router it decides anew.
             address.first_vc = 0;
         } else if hop.is_fallback() {
             address.class = (address.class + 1).min(MAX_FALLBACKS);
         }
-        packet.route = address.into();
+        packets.packets[slot as usize].route = address.into();
     }
 
     /// The place in a list of `hops` hops that is preferred among equals, for a packet with the

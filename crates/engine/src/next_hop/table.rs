@@ -15,8 +15,9 @@ pub(crate) struct Address {
     /// A number that decides its virtual channel, together with the router: its class in a
     /// forwarding table, the number of its path, or its fallback hops so far in a relation.
     pub class: u8,
-    /// The first virtual channel of its set. In a relation whose packets choose a port at its
-    /// head, 1 and the place of that port among those of its hops; 0 before it has chosen.
+    /// The first virtual channel of its set. In a relation with phases, 1 and what it has decided on
+    /// at this router, 0 before: the place of a port among those of its hops, where packets choose
+    /// ports at its head, else the phase in which it decided.
     pub first_vc: u8,
     /// The ejection channel's number among the terminal's.
     pub ejection: u16,

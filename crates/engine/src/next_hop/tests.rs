@@ -81,8 +81,8 @@ impl<'f> Walker<'f> {
                 }
                 NextHop::Hops(list) => {
                     let hop = routing.relation().hops_of_list(list)[0];
-                    let packet = &mut packets.packets[slot as usize];
-                    routing.relation().take_hop(packet, list, (hop.port, hop.vc));
+                    let taken = (list, (hop.port, hop.vc));
+                    routing.relation().take_hop(context, &mut packets, (slot, router), taken);
                     (hop.port, hop.vc)
                 }
                 NextHop::Output { output, vc: out_vc, .. } => {
@@ -219,7 +219,8 @@ fn a_packet_may_take_the_hops_of_its_relation() {
         let relation = Arc::new(rule.relation(fabric, &parameters).unwrap());
         let (random_ties, injection_bubble, seed) = (true, 0, 1);
         let rule = None;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
+        let routes =
+            RelationRoutes { relation, rule, random_ties, injection_bubble, again: None, seed };
         let routes = Routes::Relation(routes);
         let mut walker = Walker::new(fabric, &routes);
         for destination in 1..fabric.terminals() {

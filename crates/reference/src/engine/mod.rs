@@ -151,6 +151,8 @@ struct Simulator<'a> {
     ticks: u64,
     /// What routers see of others, if they do.
     seen: Seen,
+    /// The credits by which packets decided again last, by channel, then virtual channel.
+    decided_by: Vec<Vec<u32>>,
 }
 
 impl<'a> Simulator<'a> {
@@ -180,6 +182,7 @@ impl<'a> Simulator<'a> {
             paused: false,
             ticks: 0,
             seen: Seen::default(),
+            decided_by: Vec::new(),
         }
     }
 
@@ -237,9 +240,11 @@ impl<'a> Simulator<'a> {
         self.send_again(now);
         self.start_all_held(now);
         self.drop_expired(now);
+        self.look_at_credits(now);
         for router in 0..self.routers.len() {
             self.grant_outputs(router, now);
         }
+        self.look_again(now);
         self.start_flits(now);
         // Space that is lost stays lost: it is noticed some ticks later.
         self.ticks += 1;

@@ -53,6 +53,8 @@ pub struct Packet {
     pub came: Option<u32>,
     /// How far it is since it was injected, if packets pass through phases.
     pub progress: Option<Progress>,
+    /// How far it was when it came to the router where it has been asked what it decides.
+    pub before: Option<Progress>,
     /// How many fallback hops it has taken.
     pub fallbacks: u32,
     /// Network channels that it has been given.
@@ -102,6 +104,7 @@ impl Packet {
             datelines: BTreeSet::new(),
             came: None,
             progress: None,
+            before: None,
             fallbacks: 0,
             hops: 0,
             operation: None,

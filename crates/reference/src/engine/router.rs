@@ -155,9 +155,42 @@ impl Simulator<'_> {
                     own.map(|credits| self.parameters.buffer - credits).sum()
                 };
                 let mut decided = self.packets[packet].clone();
+                if self.is_time_again(now) {
+                    decided.progress = decided.before.or(decided.progress);
+                }
                 phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
                 self.packets[packet] = decided;
             }
+        }
+    }
+
+    /// The time at whose multiples packets that wait decide again.
+    fn again(&self) -> Option<Picoseconds> {
+        let Routes::Relation(routes) = self.routes else { return None };
+        routes.again
+    }
+
+    fn is_time_again(&self, now: Picoseconds) -> bool {
+        self.again().is_some_and(|again| now.0.is_multiple_of(again.0))
+    }
+
+    fn all_credits(&self) -> Vec<Vec<u32>> {
+        self.channels.iter().map(|channel| channel.credits.clone()).collect()
+    }
+
+    /// Notes by what credits packets decide again, if it is time.
+    pub fn look_at_credits(&mut self, now: Picoseconds) {
+        if self.is_time_again(now) {
+            self.decided_by = self.all_credits();
+        }
+    }
+
+    /// Makes the next time due at which packets decide again, unless they would decide as they have.
+    pub fn look_again(&mut self, now: Picoseconds) {
+        if let Some(again) = self.again()
+            && self.decided_by != self.all_credits()
+        {
+            self.due.insert(Picoseconds((now.0 / again.0 + 1) * again.0));
         }
     }
 

@@ -158,7 +158,8 @@ fn escapes_of_relations_count_where_buffers_hold_whole_packets() {
         let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());
         let (random_ties, injection_bubble, seed) = (true, 0, 1);
         let rule = None;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, seed };
+        let routes =
+            RelationRoutes { relation, rule, random_ties, injection_bubble, again: None, seed };
         prove_deadlock_free(&fabric, &Routes::Relation(routes), flow)
     };
     assert_eq!(judge(RelationRule::MINIMAL_NUE, WHOLE), Ok(Freedom::Escape));

@@ -29,15 +29,16 @@ fn parameters(vcs: u8, clamps: bool) -> PhasedParameters {
 
 /// Rules with the virtual channels that they need on the Dragonfly and on the HyperX, if they go
 /// there.
-const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 16] = [
+const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 17] = [
     ("minimal-by-hop", "", Some(3), Some(2)),
     ("dragonfly-minimal", "", Some(2), None),
     ("valiant", "via = \"group\"", Some(3), None),
     ("valiant", "via = \"router\"", Some(4), Some(4)),
     ("valiant", "via = \"router-elsewhere\"", Some(4), None),
     ("ugal", "", Some(3), Some(4)),
-    ("ugal", "minimal_channels = \"shared\"", Some(3), Some(4)),
-    ("ugal", "via = \"router-elsewhere\"\nminimal_channels = \"shared\"", Some(4), None),
+    ("ugal", "minimal_channels = \"apart\"", Some(3), Some(4)),
+    ("ugal", "queues = \"vc\"", Some(3), Some(4)),
+    ("ugal", "via = \"router-elsewhere\"", Some(4), None),
     ("par", "", Some(4), None),
     ("par", "via = \"router\"", Some(5), None),
     ("hyperx-order", "order = \"drawn\"", None, Some(2)),

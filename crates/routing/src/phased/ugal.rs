@@ -87,20 +87,11 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
-    let doc = "The virtual channels in which minimal packets begin: those of the second half of a detour \
-               (\"apart\"), or those of the first half (\"shared\"), as under par.";
-    let apart = "those of the second half of a detour: the two kinds of packets are told apart at the source.";
-    let shared = "those of the first half.";
-    let minimal_vcs = match again {
-        true => Some(MinimalVcs::SharedLate),
-        false => {
-            let choices =
-                [("apart", MinimalVcs::Apart, apart), ("shared", MinimalVcs::Shared, shared)];
-            reader.one_of("minimal_channels", "kind of channels", doc, choices)
-        }
-    };
     let (via, weights, queues) = (via?, weights?, queues?);
-    let minimal_vcs = minimal_vcs?;
+    let minimal_vcs = match again {
+        true => MinimalVcs::SharedLate,
+        false => read_minimal_vcs(reader, queues)?,
+    };
     let others = sees?.map(|queues| (queues, age));
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, narrow);
@@ -113,6 +104,25 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         Ok(Arc::new(Ugal { valiant, threshold, weights, queues, others, candidates, apart }))
     });
     Some(bind)
+}
+
+/// Reads in which virtual channels minimal packets begin.
+fn read_minimal_vcs(reader: &mut Reader<'_>, queues: CountedVcs) -> Option<MinimalVcs> {
+    let doc = "The virtual channels in which minimal packets begin: those of the second half of a detour \
+               (\"apart\"), or those of the first half (\"shared\"), as under par.";
+    let auto = "shared with `queues = \"port\"`, else apart.";
+    let apart = "those of the second half of a detour: the two kinds of packets are told apart at the source.";
+    let shared = "those of the first half: where packets of both kinds wait, room is for either.";
+    let usual = match queues {
+        CountedVcs::All => MinimalVcs::Shared,
+        CountedVcs::OfWay | CountedVcs::IfShared => MinimalVcs::Apart,
+    };
+    let choices = [
+        ("auto", usual, auto),
+        ("apart", MinimalVcs::Apart, apart),
+        ("shared", MinimalVcs::Shared, shared),
+    ];
+    reader.one_of("minimal_channels", "kind of channels", doc, choices)
 }
 
 /// What queues are multiplied with.

@@ -106,6 +106,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoTable(_) => Some("routing.agnostic"),
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
         RoutingError::NoSelection(_) => Some("routing.relation.selection"),
+        RoutingError::DecidesOnce(_) => Some("routing.relation.decides_again"),
         RoutingError::NoRelation(_) | RoutingError::Unproved(_) => Some("routing.relation.rule"),
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
@@ -113,6 +114,10 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::Memory(shortage) => shortage.help(),
         RoutingError::NoSelection(_) => {
             "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
+        }
+        RoutingError::DecidesOnce(_) => {
+            "leave out `decides_again`; rules that go by the queues of their own router have it, such as ugal without `sees`"
+                .into()
         }
         RoutingError::NoRelation(NoRelation::VirtualChannels { needed, .. }) => format!(
             "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"

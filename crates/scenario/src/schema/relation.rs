@@ -3,10 +3,11 @@
 use super::adaptive::INJECTION_BUBBLE;
 use crate::{PathsSpec, RelationSpec, RoutingSpec, RuleSpec};
 use flitlab_base::document::{
-    Choice, Flag, Reader, Variant, Whole, plain, plain_row, row_with_keys, with_keys,
+    Choice, Flag, Reader, Variant, Whole, plain, plain_row, row_with_keys, time, with_keys,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Registry, Row};
+use flitlab_base::units::Picoseconds;
 use flitlab_routing::{
     MAX_PATHS,
     adaptive::AdaptiveKind,
@@ -32,6 +33,7 @@ pub(super) fn variant<'v, 'd>(
 ) -> Variant<'v, 'd, RoutingSpec> {
     let (vcs, most) = (router.virtual_channels, router.most_bubble());
     let largest_packet = router.maximum_packet();
+    let is_flit = router.sharing.is_some();
     // Names that tables have too are theirs.
     let taken = |name: &str| {
         registry.rows::<Algorithm>().any(|table| table.name == name)
@@ -112,6 +114,13 @@ pub(super) fn variant<'v, 'd>(
                 reader.forbid(key, why, &format!("leave out `{key}`, or choose another rule"));
             }
         }
+        let doc = "Packets that wait decide again at each multiple of this time, by the queues of then; without it each decides \
+                   once at a router, when its head asks. Of rules whose packets decide.";
+        let again = reader.optional("decides_again", &time(Picoseconds(1)), doc);
+        if is_flit {
+            let why = "where links are shared flit by flit a route is computed once at a router";
+            reader.forbid("decides_again", why, "leave it out, or `flit` of `sharing` in [link]");
+        }
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
         let parameters = RelationParameters { vcs, tree: tree?, root: root.map(narrow) };
@@ -125,6 +134,7 @@ pub(super) fn variant<'v, 'd>(
             vcs,
             random_ties: ties?,
             injection_bubble,
+            again,
             selection: selection?,
             unproved,
         }))

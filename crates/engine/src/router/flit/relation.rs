@@ -41,10 +41,11 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Notes that a packet takes a hop, if packets choose by a relation.
     pub(super) fn take_hop(&mut self, queue: usize, output: usize, vc: u8) {
-        let Routing::Relation(relation) = &self.common.routing else { return };
+        let Common { routing, packets, context, .. } = &mut *self.common;
+        let Routing::Relation(relation) = routing else { return };
         let FlitQueue { slot, held: list, .. } = self.state.queues[self.first_queue + queue];
-        let packet = &mut self.common.packets.packets[slot as usize];
-        relation.take_hop(packet, list, (fitted!(output, u16), vc));
+        let taken = (list, (fitted!(output, u16), vc));
+        relation.take_hop(context, packets, (slot, self.name), taken);
     }
 
     /// Lets a packet of a relation decide.

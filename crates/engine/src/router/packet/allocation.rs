@@ -505,7 +505,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
         if F::CHOOSES && self.choice(buffer).options != 0 {
             if F::RELATES {
-                self.note_hop(output, (buffer, vc));
+                self.note_hop(output, (buffer, vc), now);
             } else if pass != AllocationPass::Escapes {
                 self.note_adaptive_grant(output, now);
             }

@@ -56,7 +56,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Lets the undecided heads that ask at this instant decide on detours.
     #[inline(always)]
     pub(crate) fn decide_all(&mut self, now: Tick) {
-        let mut due = NEVER;
+        let (mut due, mut any) = (NEVER, false);
         for word in 0..self.size().words {
             for bit in bits(self.undecided()[word]) {
                 let place = S::buffer(word * 64 + bit);
@@ -67,8 +67,15 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 }
                 self.undecided()[word] &= !(1 << bit);
                 self.decide(slot, now);
+                any = true;
                 self.arrive_again(fitted!(place, u32), slot);
             }
+        }
+        if F::RELATES
+            && let Some(again) = self.relation_tables().again()
+        {
+            any |= self.decide_again(again, now);
+            due = if any { due.min(self.next_change(again, now)) } else { due };
         }
         *self.decide_at() = due;
     }
@@ -77,7 +84,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     #[inline(always)]
     fn decide(&mut self, slot: u32, now: Tick) {
         if F::RELATES {
-            return self.decide_by_relation(slot, now);
+            self.decide_by_relation(slot, now);
+            return;
         }
         self.collect_rooms(now);
         let capacity = self.context.parameters.buffer;

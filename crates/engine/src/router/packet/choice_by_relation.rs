@@ -9,17 +9,18 @@
 
 use std::ops::Range;
 
-use crate::frame::tick::Tick;
+use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::network::far_queues::FarQueues;
 use crate::next_hop::{PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
-use crate::router::packet::cell::Shape;
+use crate::router::packet::cell::{NEEDS_ROOM, Shape};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
 use crate::router::packet::credits::Credits;
 use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Channel;
 use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
@@ -206,16 +207,61 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Notes that a head with a choice is granted a hop.
-    pub(crate) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8)) {
-        let slot = self.cell.head[S::buffer(buffer as usize)] as usize;
-        let list = self.choice(buffer).hops;
-        let hop = (fitted!(output, u16), vc);
-        self.relation_tables().take_hop(&mut self.packets.packets[slot], list, hop);
+    pub(crate) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8), now: Tick) {
+        let slot = self.cell.head[S::buffer(buffer as usize)];
+        let taken = (self.choice(buffer).hops, (fitted!(output, u16), vc));
+        let tables = self.relation_tables();
+        tables.take_hop(self.context, self.packets, (slot, self.name), taken);
         self.adaptive_state.room_cache.take_room(output);
+        if let Some(again) = tables.again() {
+            let next = multiple_from(now + 1, again, self.epoch);
+            let decide_at = self.decide_at();
+            *decide_at = (*decide_at).min(next);
+        }
     }
 
-    /// Lets a packet of a relation decide.
-    pub(crate) fn decide_by_relation(&mut self, slot: u32, now: Tick) {
+    /// Lets the heads that have decided here and wait decide again, if it is time. Returns whether
+    /// there are any.
+    pub(crate) fn decide_again(&mut self, again: Picoseconds, now: Tick) -> bool {
+        let is_time = self.time(now).0.is_multiple_of(again.0);
+        let mut waits = false;
+        for word in 0..self.size().words {
+            for bit in bits(self.choosing_now(word, now)) {
+                let buffer = fitted!(word * 64 + bit, u32);
+                let slot = self.cell.head[S::buffer(buffer as usize)];
+                let packet = &self.packets.packets[slot as usize];
+                if !self.relation_tables().has_decided(packet) {
+                    continue;
+                }
+                waits = true;
+                if is_time && self.decide_by_relation(slot, now) {
+                    self.withdraw(usize::MAX, buffer, now);
+                    let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
+                    *ask = (*ask).max(now);
+                    self.request_next_hop(buffer);
+                }
+            }
+        }
+        waits
+    }
+
+    /// The first time for deciding again after the room behind some output has changed. Till then
+    /// heads would decide as they have.
+    pub(crate) fn next_change(&mut self, again: Picoseconds, now: Tick) -> Tick {
+        let mut change = NEVER;
+        for output in 0..usize::from(self.layout.outputs) {
+            if self.has(output, NEEDS_ROOM) {
+                let first = self.cell.room[S::port(output)];
+                for vc in 0..fitted!(self.context.vc_map.count(), u32) {
+                    change = change.min(self.credits.next_change(first + vc, now));
+                }
+            }
+        }
+        multiple_from(change, again, self.epoch)
+    }
+
+    /// Lets a packet of a relation decide. Returns whether it goes on otherwise than before.
+    pub(crate) fn decide_by_relation(&mut self, slot: u32, now: Tick) -> bool {
         let (tables, context) = (self.relation_tables(), self.context);
         let Self { cell, credits, packets, name, .. } = self;
         let mut queues = OutputQueues {
@@ -226,7 +272,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             far: context.far.as_deref(),
             now,
         };
-        tables.decide(context, packets, (slot, *name), &mut queues);
+        tables.decide(context, packets, (slot, *name), &mut queues)
     }
 
     /// The virtual channel on which the head of a buffer, which asks now, can take a fallback by a

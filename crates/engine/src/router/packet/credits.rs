@@ -208,6 +208,16 @@ impl Credits {
         if line.near == 0 { NEVER } else { line.at(0).time }
     }
 
+    /// Time at which the room of a channel's sender changes next by credits, those that have arrived
+    /// by `now` collected. [`NEVER`] if that is not known yet: then the next credit that is sent
+    /// wakes the sender.
+    pub(crate) fn next_change(&mut self, place: u32, now: Tick) -> Tick {
+        self.collect(place, now);
+        let line = &mut self.returning[place as usize];
+        line.awaited |= line.near == 0;
+        self.first_time(place)
+    }
+
     /// Collects the credits of a channel's sender that have arrived by `now`.
     #[inline]
     pub(crate) fn collect(&mut self, place: u32, now: Tick) {

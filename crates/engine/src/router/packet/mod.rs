@@ -27,7 +27,7 @@ use serde::Serialize;
 
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
-use crate::frame::tick::{NEVER, Tick};
+use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port::{AWAY, Input, Output};
@@ -591,6 +591,12 @@ impl PacketRouters {
             cells[router as usize].free_at[output as usize]
         });
         self.lower(common, router, output, time.max(free_at));
+        if let Some(again) = common.routing.decides_again() {
+            let next = multiple_from(time, again, common.schedule.epoch);
+            let decide_at = &mut self.shared.adaptive_state.decide_at[router as usize];
+            *decide_at = (*decide_at).min(next);
+            common.schedule.active.lower(router, next);
+        }
     }
 
     /// The first packet in a router's buffer, or under way to it; [`NONE`] if there is none.

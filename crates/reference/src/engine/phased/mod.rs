@@ -80,6 +80,7 @@ impl<'a> Phased<'a> {
 
     /// Notes that a packet goes on from a router by a port and a virtual channel.
     pub fn take(&self, packet: &mut Packet, router: u32, (port, vc): (u16, usize)) {
+        packet.before = None;
         packet.progress = Some(match (self, packet.progress) {
             (Self::Legs(legs), Some(Progress::Legs(progress))) => {
                 Progress::Legs(legs.take(progress, packet, (router, port)))
@@ -103,6 +104,7 @@ impl<'a> Phased<'a> {
         used: impl Fn(u16, &[u8]) -> u32,
         elsewhere: impl Fn(u32) -> u32,
     ) {
+        packet.before = packet.before.or(packet.progress);
         packet.progress = Some(match (self, packet.progress) {
             (Self::Legs(legs), Some(Progress::Legs(progress))) => {
                 Progress::Legs(legs.decide(progress, packet, router, (used, elsewhere)))

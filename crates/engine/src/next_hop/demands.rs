@@ -19,6 +19,23 @@ pub(crate) fn is_adaptive(routes: &Routes) -> bool {
     matches!(routes, Routes::Adaptive(_) | Routes::Relation(_))
 }
 
+/// Whether packets of a relation are granted outputs as those of a table: wherever one is, it has one
+/// hop. Packets that share links flit by flit have a choice by the model's rules all the same.
+pub(crate) fn has_single_hops(routes: &Routes, parameters: &Parameters) -> bool {
+    let Routes::Relation(routes) = routes else { return false };
+    let relation = &routes.relation;
+    // What has failed on the way could leave others a choice; it is refused with phases.
+    parameters.sharing.is_none()
+        && relation.phases().is_some()
+        && !routes.decides()
+        && routes.injection_bubble == 0
+        && (0..relation.lists()).all(|list| match relation.hops_of_list(list) {
+            [] => true,
+            [hop] => !hop.is_fallback(),
+            _ => false,
+        })
+}
+
 /// Whether sources write whole routes into packets.
 pub(crate) fn is_by_source(routes: &Routes) -> bool {
     matches!(routes, Routes::DirectionOrder(_) | Routes::Table(_))

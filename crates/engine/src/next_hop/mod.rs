@@ -221,12 +221,23 @@ impl<'f> Routing<'f> {
 
     /// Updates a packet that leaves a router for the next one.
     #[inline(always)]
-    pub(super) fn go_on(&self, packets: &mut Packets, slot: u32, here: u32) {
+    pub(super) fn go_on(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &mut Packets,
+        slot: u32,
+        here: u32,
+    ) {
         match self {
             Self::Source(routes) => routes.go_on(packets, slot),
             Self::Table(_) | Self::Paths(_) => packets.packets[slot as usize].note += 1,
             Self::Torus(adaptive) => torus::go_on(adaptive, packets, slot, here),
-            Self::Relation(_) => packets.origins[slot as usize].hops += 1,
+            Self::Relation(relation) => {
+                if relation.has_single_hops {
+                    relation.take_single_hop(context, packets, (slot, here));
+                }
+                packets.origins[slot as usize].hops += 1;
+            }
         }
     }
 

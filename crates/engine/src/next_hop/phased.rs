@@ -3,7 +3,7 @@
 //! A packet's header has its phase in place of its class, and the port that it has chosen, if it
 //! chooses one. A word beyond the header has the router or group by way of which it goes.
 
-use super::answer::{Head, NextHop};
+use super::answer::{Head, NextHop, OutVc};
 use super::relation::RelationTables;
 use super::table::Address;
 use crate::network::context::NetworkContext;
@@ -12,7 +12,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_routing::adaptive::Misroute;
 use flitlab_routing::phased::{Course, Queues};
-use flitlab_routing::relation::{Phase, Phases, Targets};
+use flitlab_routing::relation::{Hop, Phase, Phases, Targets};
 
 /// The phase of a packet at a router, and the target of its leg, a via or this destination.
 #[inline(always)]
@@ -52,6 +52,10 @@ pub(super) fn next_hop(
     }
     let relation = &tables.routes.relation;
     let list = relation.list(relation.in_phase(router, phase), target);
+    if tables.has_single_hops {
+        let &Hop { port, vc, .. } = &relation.hops_of_list(list)[0];
+        return NextHop::Output { output: port, vc: OutVc::This(vc), keeps_bubble: false };
+    }
     if tables.at_head.is_none() {
         return NextHop::Hops(list);
     }
@@ -71,6 +75,21 @@ impl RelationTables<'_> {
             let hop = hops[usize::from(port.first)..].iter().find(|hop| !hop.is_fallback());
             (port.port, hop.expect("it has such a hop").label)
         })
+    }
+
+    /// Updates a packet that leaves a router for the next one, where it has a single hop.
+    #[inline]
+    pub(super) fn take_single_hop(
+        &self,
+        context: &NetworkContext<'_>,
+        packets: &mut Packets,
+        (slot, router): (u32, u32),
+    ) {
+        let phases = self.phases().expect("relations of single hops have phases");
+        let mut address = Address::from(packets.packets[slot as usize].route);
+        let list = self.list(phases, context, packets, (slot, address), router);
+        address.class = self.hops_of_list(list)[0].phase;
+        packets.packets[slot as usize].route = address.into();
     }
 
     /// Lets a packet decide at a router: on how it goes on, or else on a port. If it has decided here

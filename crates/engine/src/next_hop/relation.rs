@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 use super::answer::{Head, NextHop};
-use super::phased;
 use super::table::Address;
+use super::{demands, phased};
 use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
@@ -22,6 +22,8 @@ pub(crate) struct RelationTables<'f> {
     pub(super) routes: &'f RelationRoutes,
     /// How packets choose a port when their heads ask, if they do.
     pub(super) at_head: Option<AtHead>,
+    /// Whether each list has [one hop](demands::has_single_hops).
+    pub(super) has_single_hops: bool,
     /// By input port of the part: the channel of the fabric that ends there; [`NONE`] for an
     /// injection channel.
     came: Vec<u32>,
@@ -105,7 +107,8 @@ impl<'f> RelationTables<'f> {
             starts.push(narrow(by_port.len()));
         }
         let (at_head, came) = (routes.at_head(), came.collect());
-        Self { routes, at_head, came, ports: by_port, starts }
+        let has_single_hops = demands::has_single_hops(context.routes, &context.parameters);
+        Self { routes, at_head, has_single_hops, came, ports: by_port, starts }
     }
 
     pub(super) fn memory(&self) -> usize {

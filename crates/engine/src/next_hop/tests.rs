@@ -96,7 +96,7 @@ impl<'f> Walker<'f> {
                     (output, out_vc.of_packet(vc, true))
                 }
             };
-            routing.go_on(&mut packets, slot, router);
+            routing.go_on(context, &mut packets, slot, router);
             let channel = context.network.first_output[router as usize] + u32::from(port);
             input = context.network.input_of_channel[channel as usize];
             router = fabric.target(outputs.start + u32::from(port)).unwrap();

@@ -311,7 +311,8 @@ impl FlitRouterView<'_, '_> {
         if self.rules.is_of_trees(vc) {
             self.common.packets.origins[slot as usize].hops += 1;
         } else {
-            self.common.routing.go_on(&mut self.common.packets, slot, self.name);
+            let Common { routing, packets, context, .. } = &mut *self.common;
+            routing.go_on(context, packets, slot, self.name);
         }
     }
 }

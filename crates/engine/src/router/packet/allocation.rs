@@ -696,7 +696,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         if self.is_on_torus() && out_vc == self.context.channels.adaptive {
             self.look_at_room(output);
         }
-        self.routing.go_on(self.packets, slot, self.name);
+        self.routing.go_on(self.context, self.packets, slot, self.name);
         if self.is_cut(output, arrives) {
             self.origin(slot).lose();
         }
@@ -709,7 +709,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         match self.routing {
             Routing::Source(routes) => routes.go_on(self.packets, slot),
             Routing::Torus(adaptive) if !next_hop::changes_on_the_way(adaptive) => {}
-            routing => routing.go_on(self.packets, slot, self.name),
+            routing => routing.go_on(self.context, self.packets, slot, self.name),
         }
     }
 

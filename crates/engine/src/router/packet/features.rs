@@ -78,7 +78,9 @@ impl FeatureSet {
             || !context.trees.is_empty()
         {
             Self::Every { relates }
-        } else if demands::is_adaptive(context.routes) {
+        } else if demands::is_adaptive(context.routes)
+            && !demands::has_single_hops(context.routes, &context.parameters)
+        {
             Self::Choosing { relates }
         } else {
             Self::Plain

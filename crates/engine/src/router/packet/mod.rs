@@ -32,7 +32,6 @@ use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
-use crate::next_hop::demands;
 use crate::packet::message::Queued;
 use crate::packet::{PacketCrossing, chain};
 use crate::router::collective::units::ReductionUnits;
@@ -165,7 +164,7 @@ impl Routers for PacketRouters {
         let context = &*common.context;
         let features = FeatureSet::new(context);
         let routers = ports.routers.len();
-        let adaptive = demands::is_adaptive(context.routes);
+        let adaptive = matches!(features, FeatureSet::Choosing { .. });
         let has_all = matches!(features, FeatureSet::Every { .. });
         let least = match features {
             FeatureSet::Plain | FeatureSet::Every { .. } => 0,

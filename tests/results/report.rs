@@ -114,6 +114,29 @@ fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+#[test]
+fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
+    let place = Workplace::new("report_groups");
+    let dragonfly = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\nterminals = 1\n\
+                     [routing.relation]\nrule = \"dragonfly-minimal\"\n[traffic]\n\
+                     pattern = { group-shift = { by = 1 } }\nload = 0.1\n";
+    fs::write(place.0.join("a.toml"), dragonfly).unwrap();
+    place.run(&["run", "a.toml", "--out", "a", "--set", "measure.maximum_windows=10"]);
+    place.run(&["report", "a"]);
+    let Some(mut browser) = browser(&place) else { return };
+    browser.open(&place.0.join("a/report.html"), (1200, 900));
+    assert_eq!(browser.evaluate("document.querySelectorAll('#links [data-cell]').length"), 9);
+    let cell = browser.middle("#links [data-cell='1']");
+    browser.mouse("mouseMoved", cell, json!({}));
+    let tip = "document.querySelector('#tip h4').innerText";
+    assert_eq!(browser.evaluate(tip), "from group 0, to group 1");
+    browser.evaluate("document.querySelector('#links .planes').focus()");
+    browser.key("ArrowRight");
+    browser.key("ArrowDown");
+    assert_eq!(browser.evaluate(tip), "from group 1, to group 0");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 /// How many points the first chart shows.
 const MARKERS: &str = "document.querySelector('.chart').querySelectorAll('[data-point]').length";
 

@@ -137,11 +137,20 @@ fn choice(keys: &[(String, Setting)], key: &str) -> Option<String> {
     let told = |name: &str, value: &Setting| {
         matches!(value, Setting::Swept(_)) || name.ends_with(".algorithm")
     };
+    // A rule with keys stands in their names.
+    let rule = below().find_map(|(name, value)| {
+        let rest = name.strip_prefix(chosen)?.strip_prefix(".rule")?;
+        let Some(keys) = rest.strip_prefix('.') else {
+            let is_one = matches!(value, Setting::One(_));
+            return is_one.then(|| format!("rule {}", setting(value)));
+        };
+        Some(format!("rule {}", keys.split('.').next().unwrap_or(keys)))
+    });
     let varied = below().filter(|(name, value)| told(name, value)).map(|(name, value)| {
         let last = name.rsplit('.').next().unwrap_or(name);
         format!("{} {}", plain(last), setting(value))
     });
-    let mut parts: Vec<String> = std::iter::once(plain(chosen)).chain(varied).collect();
+    let mut parts: Vec<String> = std::iter::once(plain(chosen)).chain(rule).chain(varied).collect();
     let by_series = |name: &str| {
         name.strip_prefix("sweep.series.").is_some_and(|rest| rest.contains(&format!(".{key}")))
     };
@@ -218,6 +227,12 @@ mod tests {
             ),
             Some("angara, algorithm bfs, sssp".into())
         );
+        let rule = "[routing.relation]\nrule = 'ugal'\nlanes = 4";
+        assert_eq!(routing(rule), Some("relation, rule ugal".into()));
+        let with_keys = "[routing.relation]\nrule = { par = { threshold = 8 } }";
+        assert_eq!(routing(with_keys), Some("relation, rule par".into()));
+        let swept = "[routing.relation]\n[sweep.grid]\nrouting.relation.rule = ['ugal', 'par']";
+        assert_eq!(routing(swept), Some("relation, rule ugal, par".into()));
         let swept = "[routing.adaptive]\n[sweep.grid]\nrouting = [{ adaptive = {} }, { pick_orthant = {} }]";
         assert_eq!(routing(swept), Some("adaptive, pick orthant".into()));
         let series = "[routing.adaptive]\n[sweep.series]\nOFR = { routing.outflank.steps = 1 }";

@@ -13,7 +13,7 @@ use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, folder, unasked};
 use crate::cli::say::say;
-use flitlab::report::html::{Contrast, Fact, ReportPage as Page, Reported, page};
+use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
 
 /// The name of a folder's report in that folder.
@@ -226,7 +226,8 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         label: label.to_owned(),
         facts,
         points: results.with_details()?,
-        torus: network.and_then(|network| Some(network.torus()?.0.clone())),
+        torus: network.as_ref().and_then(|network| Some(network.torus()?.0.clone())),
+        blocks: network.and_then(|network| Blocks::of(&network.fabric)),
         saturation: results.saturation().to_vec(),
         unfinished,
         warnings: results.summary.warnings.clone(),

@@ -1,4 +1,4 @@
-// The links of a point: planes of the torus, groups of channels, the busiest.
+// The links of a point: planes of the torus or a matrix, groups of channels, the busiest.
 
 const QUANTITIES = [
   "utilisation", "stalled: no credit", "stalled: bubble", "stalled: output busy", "stalled: input busy",
@@ -79,7 +79,7 @@ class Links {
       class: "planes",
       tabindex: 0,
       role: "group",
-      "aria-label": "Planes of the torus. Arrow keys go from node to node, Page Up and Page Down from plane to plane.",
+      "aria-label": "Links. Arrow keys go from node to node or from cell to cell, Page Up and Page Down from plane to plane.",
       pointermove: (event) => this.move(event),
       pointerleave: hideTip,
       keydown: (event) => this.step(event),
@@ -108,6 +108,7 @@ class Links {
     const sameTorus = this.lattice && links.torus && String(links.torus.sizes) === String(this.lattice.sizes);
     this.now = links;
     this.lattice = links.torus ? new Lattice(links.torus) : null;
+    this.matrix = links.matrix ? new Matrix(this, links.matrix) : null;
     if (!sameTorus) this.axes = this.lattice ? this.lattice.wide.slice(0, 2) : null;
     this.cursor = null;
     this.draw();
@@ -154,7 +155,8 @@ class Links {
     const reaches = { one: [now], all: this.all, full: [] };
     this.most = this.reach === "full" ? 1000 : Math.max(1, ...reaches[this.reach].map((links) => this.highest(links)));
     this.drawKey();
-    this.drawPlanes();
+    if (this.matrix) this.matrix.draw();
+    else this.drawPlanes();
   }
 
   drawControls() {
@@ -184,7 +186,7 @@ class Links {
         this.reach = reach;
         this.draw();
       }));
-    if (lattice.wide.length > 2) {
+    if (lattice && lattice.wide.length > 2) {
       const pairs = lattice.wide.flatMap((across) => lattice.wide.filter((up) => up > across).map((up) => [across, up]));
       this.controls.append(chooser("planes of", pairs.map((pair) => [String(pair), pair.map((at) => DIMENSIONS[at]).join(" and ")]), String(this.axes), (pair) => {
         this.axes = pair.split(",").map(Number);
@@ -211,6 +213,10 @@ class Links {
   }
 
   drawKey() {
+    if (this.matrix) {
+      this.key.replaceChildren(...this.scale(", mean of the links of a cell"));
+      return;
+    }
     const { lattice } = this;
     const size = 92;
     const drawing = shape("svg", { width: size, height: size, viewBox: `${-size / 2} ${-size / 2} ${size} ${size}`, role: "img", "aria-label": "Directions of the links" });
@@ -224,9 +230,14 @@ class Links {
     drawing.append(shape("circle", { class: "node", r: 4.5 }));
     const hiddenOnes = this.others().slice(CORNERS.length).map((dimension) => DIMENSIONS[dimension]);
     this.key.replaceChildren(drawing,
-      element("span", { class: "scale" }, "0%", element("i"), percent(this.most / 1000)),
-      element("span", { class: "soft" }, `${this.all.length > 1 ? `${named(...this.nameOf(this.now))}: ` : ""}${QUANTITIES[this.quantity]}, share of the measured time`
-        + (hiddenOnes.length ? `; links along ${hiddenOnes.join(" and ")} are seen in other planes` : "")));
+      ...this.scale(hiddenOnes.length ? `; links along ${hiddenOnes.join(" and ")} are seen in other planes` : ""));
+  }
+
+  /** The colours, and what they mean. */
+  scale(more) {
+    const name = this.all.length > 1 ? `${named(...this.nameOf(this.now))}: ` : "";
+    return [element("span", { class: "scale" }, "0%", element("i"), percent(this.most / 1000)),
+      element("span", { class: "soft" }, `${name}${QUANTITIES[this.quantity]}, share of the measured time${more}`)];
   }
 
   drawPlanes() {
@@ -292,9 +303,10 @@ class Links {
   }
 
   move(event) {
-    const target = event.target.closest("[data-channel], [data-node]");
+    const target = event.target.closest("[data-channel], [data-node], [data-cell]");
     const at = { x: event.clientX, y: event.clientY };
     if (!target) hideTip();
+    else if (target.dataset.cell) this.matrix.tip(Number(target.dataset.cell), at);
     else if (target.dataset.node) this.tipOfNode(Number(target.dataset.node), at);
     else this.tipOfChannel(Number(target.dataset.channel), at);
   }
@@ -328,6 +340,10 @@ class Links {
 
   /** Goes from node to node by the keyboard. */
   step(event) {
+    if (this.matrix) {
+      this.matrix.step(event);
+      return;
+    }
     const { lattice, axes } = this;
     const [across, up] = axes;
     const [plane] = this.others();
@@ -344,6 +360,10 @@ class Links {
   }
 
   setCursor(node) {
+    if (this.matrix) {
+      this.matrix.setCursor(node);
+      return;
+    }
     this.cursor = node;
     this.planes.querySelector(".cursor")?.classList.remove("cursor");
     if (node === null) {

@@ -98,7 +98,7 @@ impl<'r> ResultData<'r> {
         results: usize,
     ) -> Self {
         let curves = curves(&result.points);
-        let torus = result.torus.as_ref();
+        let drawn = (result.torus.as_ref(), result.blocks.as_ref());
         Self {
             label: &result.label,
             version: result.version.as_deref(),
@@ -109,7 +109,7 @@ impl<'r> ResultData<'r> {
             series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
             rows,
             workloads,
-            links: Budget::of(results).links(&result.points, torus),
+            links: Budget::of(results).links(&result.points, drawn),
             ranks: Ranks::of(&result.points),
             curves,
             scenario: result.scenario.as_deref(),

@@ -1,8 +1,9 @@
-//! Loads of channels, reduced to the part that the page shows: the links of the torus at some of
-//! the points.
+//! Loads of channels, reduced to the part that the page shows: the links of the torus, or of blocks
+//! of others, at some of the points.
 
 use serde::Serialize;
 
+use super::blocks::{Axes, Blocks};
 use super::torus::{Shape, number, torus_of};
 use crate::{ChannelRow, Point};
 use flitlab_base::narrow::{narrow, try_rounded};
@@ -38,10 +39,12 @@ pub(super) struct PointLinks {
     /// The point's place among the result's rows.
     pub row: usize,
     pub torus: Option<Shape>,
-    /// Of each channel number of the torus (node times directions plus direction), in thousandths:
-    /// how long it was used, and stalled for want of credits, for the bubble, for the output, for
-    /// the input. -1 where there is no such channel, or it isn't listed. Nothing if the picture is
-    /// left out.
+    /// Of other fabrics, what their matrix shows.
+    pub matrix: Option<Axes>,
+    /// Of each channel number of the torus (node times directions plus direction), or of each cell
+    /// of the matrix as the mean of its channels, in thousandths: how long it was used, and stalled
+    /// for want of credits, for the bubble, for the output, for the input. -1 where there is no such
+    /// channel, or it isn't listed. Nothing if the picture is left out.
     pub loads: Option<[Vec<i32>; QUANTITIES]>,
     /// Why there is no picture.
     pub no_picture: Option<String>,
@@ -83,11 +86,16 @@ impl Budget {
         Self { numbers: MAX_NUMBERS / share, points: (MAX_POINTS / share).max(1) }
     }
 
-    pub(super) fn links(mut self, points: &[Point], scenario: Option<&Torus>) -> Links {
+    /// The links of points on the scenario's torus, or in its blocks.
+    pub(super) fn links(
+        mut self,
+        points: &[Point],
+        drawn: (Option<&Torus>, Option<&Blocks>),
+    ) -> Links {
         let mut taken = Vec::new();
         let order = order(points);
         for &row in &order {
-            let links = PointLinks::new(row, &points[row].channels, scenario);
+            let links = PointLinks::new(row, &points[row].channels, drawn);
             let size = links.loads.as_ref().map_or(0, |loads| loads.iter().map(Vec::len).sum());
             if self.points == 0 || !taken.is_empty() && size > self.numbers {
                 break;
@@ -125,18 +133,28 @@ fn order(points: &[Point]) -> Vec<usize> {
 }
 
 impl PointLinks {
-    fn new(row: usize, channels: &[ChannelRow], scenario: Option<&Torus>) -> Self {
+    fn new(
+        row: usize,
+        channels: &[ChannelRow],
+        (scenario, blocks): (Option<&Torus>, Option<&Blocks>),
+    ) -> Self {
         let network: Vec<&ChannelRow> =
             channels.iter().filter(|row| row.kind == ChannelKind::Network).collect();
         let torus = if network.is_empty() { None } else { torus_of(&network, scenario) };
-        let small = torus.as_ref().filter(|torus| torus.nodes() <= MAX_NODES);
-        let no_picture = match (&torus, small) {
-            (_, Some(_)) => None,
-            (Some(torus), None) => Some(format!(
-                "a torus of {} nodes is not drawn (at most {MAX_NODES})",
-                torus.nodes()
-            )),
-            (None, _) => Some("these are not the channels of a torus".into()),
+        let matrix = blocks.and_then(|blocks| Some((blocks, blocks.axes_of(&network)?)));
+        let matrix = matrix.filter(|_| torus.is_none() && !network.is_empty());
+        let (loads, no_picture) = match (&torus, matrix) {
+            (Some(torus), _) if torus.nodes() <= MAX_NODES => (Some(loads(torus, &network)), None),
+            (Some(torus), _) => {
+                let nodes = torus.nodes();
+                let why = format!("a torus of {nodes} nodes is not drawn (at most {MAX_NODES})");
+                (None, Some(why))
+            }
+            (None, Some((blocks, axes))) => (Some(means(blocks, axes, &network)), None),
+            (None, None) => {
+                let why = "only tori, fabrics of groups and trees are drawn, of up to some thousand channels";
+                (None, Some(why.into()))
+            }
         };
         let mut busiest: Vec<&ChannelRow> =
             network.iter().copied().filter(|row| row.flits > 0).collect();
@@ -144,8 +162,9 @@ impl PointLinks {
         busiest.truncate(BUSIEST);
         Self {
             row,
-            loads: small.map(|torus| loads(torus, &network)),
+            loads,
             no_picture,
+            matrix: matrix.map(|(_, axes)| axes.clone()),
             groups: groups(channels, torus.as_ref()),
             busiest: busiest.into_iter().map(Busy::new).collect(),
             torus: torus.as_ref().map(Shape::of),
@@ -166,6 +185,22 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
         }
     }
     loads
+}
+
+/// The means of each cell's channels.
+fn means(blocks: &Blocks, axes: &Axes, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
+    let mut sums = vec![[(0.0, 0); QUANTITIES]; axes.cells()];
+    for row in network {
+        let cell = &mut sums[blocks.cell(row)];
+        for (own, share) in cell.iter_mut().zip(shares(row)) {
+            *own = share.map_or(*own, |share| (own.0 + share, own.1 + 1));
+        }
+    }
+    let mean = |(sum, count): (f64, u32)| match count {
+        0 => -1,
+        count => try_rounded(sum / f64::from(count) * 1e3).unwrap_or(i32::MAX),
+    };
+    std::array::from_fn(|quantity| sums.iter().map(|cell| mean(cell[quantity])).collect())
 }
 
 /// Channels by direction, the two of a dimension side by side; then those of terminals.
@@ -240,6 +275,7 @@ fn rounded(share: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::{Label, PointRow, Status};
+    use flitlab_fabric::builders::Tree;
 
     fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
         Point {
@@ -277,7 +313,7 @@ mod tests {
     fn a_channel_is_at_its_number_in_thousandths() {
         let rows = vec![channel("(0,0) +x", 0.1234), channel("(2,1) -y", 0.5)];
         let points = [point("", 0.1, Status::Steady, rows)];
-        let links = Budget::of(1).links(&points, Some(&Torus::new(&[3, 2], &[]).unwrap()));
+        let links = Budget::of(1).links(&points, (Some(&Torus::new(&[3, 2], &[]).unwrap()), None));
         let [utilisation, _, bubble, ..] = links.points[0].loads.clone().unwrap();
         assert_eq!(utilisation.len(), 6 * 4);
         assert_eq!((utilisation[0], utilisation[5 * 4 + 3], utilisation[1]), (123, 500, -1));
@@ -289,17 +325,36 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_has_the_mean_of_its_channels() {
+        let fabric = Tree { arity: 2, levels: 2, terminals: 2 };
+        let fabric = fabric.cabling().unwrap().fabric().unwrap();
+        let rows = (0..fabric.channel_slots()).map(|one| channel(&fabric.channel_name(one), 0.25));
+        let mut rows: Vec<ChannelRow> = rows.collect();
+        rows[0].utilisation = 0.75;
+        let blocks = Blocks::of(&fabric).unwrap();
+        let points = [point("", 0.1, Status::Steady, rows)];
+        let links = &Budget::of(1).links(&points, (None, Some(&blocks))).points[0];
+        let [utilisation, credits, ..] = links.loads.clone().unwrap();
+        assert_eq!(links.matrix.as_ref().unwrap().rows, ["level 1, up", "level 2, down"]);
+        assert_eq!((utilisation, credits), (vec![500, 250, 250, 250], vec![-1; 4]));
+        // The channels of another fabric.
+        let points = [point("", 0.1, Status::Steady, vec![channel("S0 port 9 to S7", 0.5)])];
+        let links = &Budget::of(1).links(&points, (None, Some(&blocks))).points[0];
+        assert!(links.loads.is_none() && links.no_picture.is_some());
+    }
+
+    #[test]
     fn the_budget_bounds_what_is_kept() {
         let torus = Torus::new(&[16, 16, 16], &[]).unwrap();
         let at = |at: u32| {
             point("", f64::from(at) / 20.0, Status::Steady, vec![channel("(0,0,0) +x", 0.5)])
         };
         let points: Vec<Point> = (0..20).map(at).collect();
-        let links = Budget::of(1).links(&points, Some(&torus));
+        let links = Budget::of(1).links(&points, (Some(&torus), None));
         assert_eq!((links.of, links.points.len()), (20, MAX_NUMBERS / (4096 * 6 * 5)));
         assert_eq!(links.points.last().unwrap().row, 19);
         let large = Torus::new(&[100, 100, 100], &[]).unwrap();
-        let links = Budget::of(1).links(&points, Some(&large));
+        let links = Budget::of(1).links(&points, (Some(&large), None));
         assert_eq!((links.points.len(), &links.points[0].loads), (20, &None));
         assert!(links.points[0].no_picture.as_ref().unwrap().contains("1000000 nodes"));
     }

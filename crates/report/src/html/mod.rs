@@ -1,10 +1,11 @@
 //! Results as one HTML file that opens anywhere: curves to point at, tables to sort, the links of
-//! the torus.
+//! a torus, of a Dragonfly's groups or of a tree's levels.
 //!
 //! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads
 //! nothing: style, script and data are in it, the data as a block of JSON. It names no date, so
 //! equal results give equal bytes. The template, the style and the script are in `assets/report`.
 
+mod blocks;
 mod columns;
 mod curves;
 mod data;
@@ -18,6 +19,8 @@ use serde::Serialize;
 
 use super::{DeadlockNote, Point, SustainedLoad};
 use flitlab_fabric::Torus;
+
+pub use blocks::Blocks;
 
 /// The contents of the page.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +45,9 @@ pub struct Reported {
     /// The scenario's torus, if it is the same for all points. Else the channels' names say what it
     /// is.
     pub torus: Option<Torus>,
+    /// Where the channels of a fabric without coordinates are drawn, if it is the same for all
+    /// points.
+    pub blocks: Option<Blocks>,
     /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
     /// Why the results are not what a finished run leaves.

@@ -46,7 +46,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         pattern,
         process: Process::Bernoulli,
         load: OfferedLoad::Fraction(load),
-        message: Bytes(15 * 16),
+        message: Bytes(15 * 16).into(),
         access: Access::Write,
     };
     let flits_of = |bytes| parameters.message_flits(bytes);

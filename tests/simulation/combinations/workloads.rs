@@ -43,6 +43,7 @@ pub fn add(all: &mut Vec<Piece>) {
         "traffic.process = { periodic = { in_step = true } }",
         "traffic.process = { burst = { packets = 5 } }",
         "traffic.process = { on-off = { on = \"1 us\", off = \"300 ns\" } }",
+        "traffic.process = { markov-modulated = { high = \"1 us\", low = \"2 us\", ratio = 5.0 } }",
     ];
     all.extend(each("process", &processes));
     let messages = [
@@ -52,6 +53,11 @@ pub fn add(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
     ];
     all.extend(each("message", &messages));
+    let sizes = [
+        "traffic.sizes = { list = [[\"8 B\", 3], [\"5000 B\", 1]] }",
+        "traffic.sizes = { cumulative = [[\"0 B\", 0], [\"100 B\", 0.8], [\"4 KiB\", 1]] }",
+    ];
+    all.extend(each("message", &sizes));
     let reads =
         ["{traffic|exchange}.read = {}", "{traffic|exchange}.read = { request = \"700 B\" }"];
     all.extend(each("read", &reads));

@@ -117,11 +117,15 @@ impl Checks<'_> {
         let packets = RouterModel::packets_of(load, routers.packet);
         let keys = ["traffic.message", PRESET];
         let packet = routers.packet;
+        let Some(bytes) = load.message.only() else {
+            let message = "messages of preset \"outflank-paper\" are all of one size";
+            return self.refuse(&["traffic.sizes", PRESET], message, "give `message` instead");
+        };
         if packets.is_none() {
             let most = Bytes(packet.0.saturating_mul(u32::MAX.into()));
             let message = format!(
                 "a message of {} is not cut into packets of {}, which is the size of all",
-                bytes_text(load.message),
+                bytes_text(Bytes(bytes)),
                 bytes_text(packet)
             );
             let help = format!(

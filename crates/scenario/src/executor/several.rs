@@ -50,9 +50,10 @@ impl Simulation {
     pub(super) fn streams(&self) -> Vec<Stream<'_>> {
         let whole = self.load().filter(|_| !self.scenario().workload.is_finite());
         let streams = self.shares().map(|share| {
-            let (own, (bytes, access)) = (share.load(), share.member().message);
+            let (own, (sizes, access)) = (share.load(), &share.member().message);
             let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
-            Stream { pattern: share.pattern(), senders: share.senders(), bytes, access, weight }
+            let (pattern, senders) = (share.pattern(), share.senders());
+            Stream { pattern, senders, sizes, access: *access, weight }
         });
         streams.collect()
     }

@@ -138,7 +138,7 @@ fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupErr
     let pattern = Pattern::of_weights(&weights, fabric)?;
     let bound = BoundApplication { places, messages, spec: spec.clone() };
     let mean = bound.payload() / bound.messages.len().max(1) as u128;
-    let message = (u64::try_from(mean).unwrap_or(u64::MAX), Access::Write);
+    let message = (u64::try_from(mean).unwrap_or(u64::MAX).into(), Access::Write);
     Ok(Bound { pattern, message, workload: Box::new(bound) })
 }
 

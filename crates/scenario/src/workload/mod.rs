@@ -30,7 +30,7 @@ use flitlab_engine::measure::{Collector, CompletionBound};
 use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_report::{PointResult, PointRow};
-use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, Pattern, Workload};
+use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload};
 
 /// The table of the load that may go on beside others.
 pub(crate) const LOAD_TABLE: &str = "traffic";
@@ -200,8 +200,8 @@ impl dyn WorkloadSpec {
 pub struct Bound {
     /// The pattern of sources and destinations.
     pub pattern: Pattern,
-    /// The bytes of a message, and how it is sent; of messages of many sizes the mean.
-    pub message: (u64, Access),
+    /// The bytes of messages, and how they are sent.
+    pub message: (MessageSizes, Access),
     /// All that differs from kind to kind.
     pub workload: Box<dyn BoundWorkload>,
 }

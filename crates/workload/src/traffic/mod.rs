@@ -2,6 +2,7 @@
 
 mod application;
 mod collective;
+mod csv_file;
 mod exchange;
 mod interval;
 mod load;
@@ -11,6 +12,7 @@ mod process;
 mod remote_memory;
 mod script;
 mod several;
+mod sizes;
 mod spec;
 mod workload;
 
@@ -30,6 +32,7 @@ pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
+pub use sizes::MessageSizes;
 pub use spec::*;
 pub use workload::{CloneWorkload, HostOverheads, Needs, Wake, Workload, restored, saved};
 

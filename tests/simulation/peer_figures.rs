@@ -56,7 +56,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let stream = Stream {
         pattern: &pattern,
         senders: &senders,
-        bytes: 240,
+        sizes: &240.into(),
         access: Access::Write,
         weight: 1.0,
     };

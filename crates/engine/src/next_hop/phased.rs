@@ -103,8 +103,9 @@ impl RelationTables<'_> {
             let ports: Vec<(u16, u8)> = self.choosable(list).collect();
             let first = self.first(router, packet.note, ports.len());
             let ports = ports.iter().copied();
+            let of_flow = (packet.source, packet.sequence, address.destination);
             let place =
-                self.routes.choose((router, at_head), ports.clone(), first, of_packet, queues);
+                self.routes.choose((router, at_head), ports.clone(), first, of_flow, queues);
             address.first_vc = 1 + place;
             let mut labels = ports.map(|(_, label)| label);
             let least = labels.clone().min();

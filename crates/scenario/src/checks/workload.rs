@@ -43,6 +43,11 @@ impl Checks<'_> {
         self.countable_packets(parameters, &format!("{table}.sizes"), largest, access, table);
     }
 
+    /// Whether the packets of the largest message that a file has can be counted.
+    pub fn packets_of_file(&mut self, parameters: &Parameters, largest: Bytes, key: &str) {
+        self.countable_packets(parameters, key, largest, Access::Write, "");
+    }
+
     fn countable_packets(
         &mut self,
         parameters: &Parameters,

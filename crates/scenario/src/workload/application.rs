@@ -324,7 +324,11 @@ impl BoundApplication {
 
 /// The classes of the cables of a way with so many hops; where packets choose ways, which are
 /// not known, the fastest of the fabric, so that what they take at least is known.
-fn classes_of_way(share: Share<'_>, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+pub(super) fn classes_of_way(
+    share: Share<'_>,
+    [source, destination]: [u32; 2],
+    hops: u8,
+) -> Vec<u8> {
     let fabric = share.fabric();
     let mut classes = Vec::new();
     if fabric.cable_classes().len() > 1 {

@@ -50,7 +50,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
             }
             Bytes(packets * parameters.maximum_payload.0).into()
         }
-        _ if reader.has("sizes") => {
+        _ if reader.has("sizes") && !reader.is_documenting() => {
             let message = "`message` is the size of all messages, and `sizes` has several";
             reader.forbid("message", message, "keep one of the two");
             let read = sizes(reader);
@@ -72,7 +72,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
             )
             .into(),
     };
-    if reader.is_documenting() {
+    if !reader.has("sizes") {
         sizes(reader);
     }
     let access = access(reader);

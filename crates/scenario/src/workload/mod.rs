@@ -8,6 +8,7 @@
 mod application;
 mod collective;
 mod exchange;
+mod flows;
 mod load;
 mod remote_memory;
 mod several;
@@ -78,12 +79,13 @@ impl Component for WorkloadKind {
 }
 
 /// A load comes first: the others may have it beside them.
-static WORKLOADS: [Row<WorkloadKind>; 5] = [
+static WORKLOADS: [Row<WorkloadKind>; 6] = [
     load::TRAFFIC,
     exchange::EXCHANGE,
     application::APPLICATION,
     collective::COLLECTIVE,
     remote_memory::REMOTE_MEMORY,
+    flows::FLOWS,
 ];
 
 /// What is known of a scenario when the keys of its workload are read.

@@ -1,10 +1,10 @@
 //! CSV files of users: a header, and rows whose mistakes are told with line and column.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use flitlab_base::document::{Diagnostic, Location, Reader, Source};
+use flitlab_base::document::{Diagnostic, Location, Source};
 use flitlab_base::narrow::narrow;
 
 /// Mistakes shown of one file; the others are counted.
@@ -47,20 +47,14 @@ pub(super) struct Shape<'a> {
     pub hint: &'a str,
 }
 
-/// The path of a file beside the scenario.
-pub(super) fn beside_scenario(reader: &Reader<'_>, file: &str) -> Option<PathBuf> {
-    let folder = Path::new(&reader.document?.file.name).parent();
-    Some(folder.map_or_else(PathBuf::new, Path::to_path_buf).join(file))
-}
-
-/// Reads a file, which `place` names: `header` says whether its first row is right, and `row` takes
+/// Reads a file, which the value at `place` names, if that is known: `header` says whether its first row is right, and `row` takes
 /// each of the others, which has as many columns.
 ///
 /// # Errors
 /// The mistakes; those in rows point into the file.
 pub(super) fn read(
     path: &Path,
-    place: &Location,
+    place: Option<&Location>,
     shape: &Shape<'_>,
     mut header: impl FnMut(&StringRecord) -> bool,
     mut row: impl FnMut(&StringRecord) -> Result<(), Wrong>,
@@ -70,8 +64,9 @@ pub(super) fn read(
             std::io::ErrorKind::NotFound => "there is no such file".into(),
             _ => error.to_string(),
         };
-        let problem = Diagnostic::new(place, format!("can't read {}: {why}", path.display()));
-        vec![problem.help("the path is taken from the scenario's own folder")]
+        let problem = Diagnostic::unplaced(format!("can't read {}: {why}", path.display()));
+        let problem = problem.help("the path is taken from the scenario's own folder");
+        vec![Diagnostic { place: place.cloned(), ..problem }]
     })?;
     let name = path.display().to_string();
     let source = Source { name, text, first_line: 1, order: usize::MAX, typed: false };

@@ -56,6 +56,10 @@ pub enum LoadError {
 /// How many messages of a terminal are drawn at a time.
 const BLOCK: usize = 16;
 
+/// Streams of what is drawn for a message when it is created: a terminal's is this one more than its
+/// number.
+const LATE_STREAM: u64 = 1 << 34;
+
 /// Words of a terminal's random stream for each message, several times what patterns draw. So it is
 /// known where those of a block start, and no terminal has to keep its generator.
 const WORDS: u128 = 16;
@@ -97,8 +101,8 @@ pub struct LoadRates {
     /// The highest fraction of the capacity at which every source can create its messages, of which
     /// it has at most one in that time. Infinity where nothing bounds it.
     pub highest_fraction: f64,
-    /// The mean time after which the process of a source begins anew, as
-    /// [`Process::cycle`](super::Process::cycle).
+    /// The mean time after which the process of a source begins anew, or the pattern if that takes
+    /// longer, as [`Process::cycle`](super::Process::cycle) and [`Pattern::cycle`].
     pub cycle: Picoseconds,
 }
 
@@ -108,6 +112,8 @@ pub struct LoadRates {
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,
+    /// That of the pattern; 0 if the pattern stays.
+    cycle: Picoseconds,
     /// Their payload; of a read the response's.
     pub sizes: MessageSizes,
     /// By terminal, the numbers of the sizes of the messages in its block; empty if all have one.
@@ -185,7 +191,7 @@ impl OpenLoad {
         let random = arrivals.iter().any(Arrivals::is_random);
         let most = fabric.live_terminals().map(|it| pattern.rate(it)).fold(0.0, f64::max);
         let highest_fraction = fraction / (messages * most * spec.process.peak());
-        let cycle = spec.process.cycle();
+        let cycle = spec.process.cycle().max(pattern.cycle());
         let terminals = fabric.terminals() as usize;
         let drawn_sizes = match sizes.only() {
             Some(_) => Vec::new(),
@@ -196,6 +202,7 @@ impl OpenLoad {
             _ => Vec::new(),
         };
         Ok(Self {
+            cycle: pattern.cycle(),
             pattern,
             sizes,
             drawn_sizes,
@@ -225,7 +232,9 @@ impl OpenLoad {
         let mut random = ChaCha8Rng::from_seed(self.key);
         random.set_stream(terminal.into());
         random.set_word_pos(u128::from(first) * WORDS);
-        self.pattern.destinations(terminal, first, &mut random, &mut own.destinations);
+        if self.cycle == Picoseconds::ZERO {
+            self.pattern.destinations(terminal, first, &mut random, &mut own.destinations);
+        }
         let arrivals = of_terminal(&self.arrivals, terminal);
         let mut period = self.periods.get(number).map_or(Period::default(), |own| own[0]);
         arrivals.draw_block(first, &mut random, &mut own.drawn, &mut period);
@@ -283,7 +292,13 @@ impl Workload for OpenLoad {
         let number = (terminal - self.first_terminal) as usize;
         let bytes = self.size(number);
         let own = &mut self.terminals[number];
-        let destination = own.destinations[own.place()];
+        let mut destination = own.destinations[own.place()];
+        if self.cycle > Picoseconds::ZERO {
+            let mut random = ChaCha8Rng::from_seed(self.key);
+            random.set_stream(LATE_STREAM + u64::from(terminal));
+            random.set_word_pos(u128::from(own.index) * WORDS);
+            destination = self.pattern.destination_at(terminal, own.index, now, &mut random);
+        }
         own.index += 1;
         let (index, place) = (own.index, own.place());
         let drawn = if place == 0 {

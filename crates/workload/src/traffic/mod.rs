@@ -4,6 +4,7 @@ mod application;
 mod collective;
 mod csv_file;
 mod exchange;
+mod flows;
 mod interval;
 mod load;
 mod logarithm;
@@ -22,6 +23,7 @@ pub use application::{
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
+pub use flows::{Flow, Flows, FlowsSpec};
 pub use interval::Interval;
 pub use load::{LoadError, LoadRates, OpenLoad};
 pub use pattern::{

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::csv_file::{self, Shape, Wrong, beside_scenario};
+use super::csv_file::{self, Shape, Wrong};
 use flitlab_base::document::{
-    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, both, size, wrong_type,
+    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, beside, both, size, wrong_type,
 };
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::{Bytes, bytes_text, parse_bytes};
@@ -212,7 +212,7 @@ impl MessageSizes {
         let listed = match (cumulative, file) {
             (Some(points), _) => points,
             (None, Some(file)) => {
-                let read = read_file(&beside_scenario(reader, &file)?, &place?, most);
+                let read = read_file(&beside(reader, &file), &place?, most);
                 let read = read.map_err(|problems| reader.problems.extend(problems)).ok()?;
                 // A resolved scenario may go anywhere, so it takes the file's contents along.
                 reader.resolved.truncate(recorded);
@@ -296,7 +296,7 @@ fn read_file(
     let shape = Shape { noun: "sizes", header: "bytes,cumulative", hint: "" };
     let mut points: Vec<(Bytes, f64)> = Vec::new();
     let header = |record: &csv::StringRecord| record.iter().eq(["bytes", "cumulative"]);
-    csv_file::read(path, place, &shape, header, |record| {
+    csv_file::read(path, Some(place), &shape, header, |record| {
         let bytes = record[0].parse().ok().or_else(|| parse_bytes(&record[0]).ok().map(|it| it.0));
         let bytes = bytes.filter(|&bytes| bytes <= most).ok_or_else(|| {
             let message = format!("`{}` is no size of a message", &record[0]);

@@ -157,8 +157,14 @@ fn sizes_that_are_drawn_offer_the_load_that_was_asked_for() {
 }
 
 #[test]
-fn sizes_do_not_depend_on_how_terminals_are_parted() {
-    let spec = LoadSpec { message: web_search(), ..spec(OfferedLoad::Fraction(0.25)) };
+fn what_is_drawn_does_not_depend_on_how_terminals_are_parted() {
+    let (high, low) = (Picoseconds(1_000_000), Picoseconds(9_000_000));
+    let spec = LoadSpec {
+        pattern: PatternSpec::new("hotspot", "share = 0.5\nmoves_every = \"1 us\""),
+        process: Process::MarkovModulated { high, low, ratio: 4.0 },
+        message: web_search(),
+        ..spec(OfferedLoad::Fraction(0.25))
+    };
     let mut whole = bind(&spec, &[4, 4]).unwrap();
     let end = Picoseconds(2_000_000_000);
     let all = run(&mut whole, 16, end);
@@ -180,8 +186,12 @@ fn sizes_do_not_depend_on_how_terminals_are_parted() {
 #[test]
 fn a_load_goes_on_from_its_state() {
     let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(200_000) };
-    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
-        let spec = LoadSpec { process, message: web_search(), ..spec(OfferedLoad::Fraction(0.25)) };
+    let (high, low) = (Picoseconds(100_000), Picoseconds(900_000));
+    let markov = Process::MarkovModulated { high, low, ratio: 4.0 };
+    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off, markov] {
+        let pattern = PatternSpec::new("hotspot", "share = 0.5\nmoves_every = \"1 us\"");
+        let message = web_search();
+        let spec = LoadSpec { process, message, pattern, ..spec(OfferedLoad::Fraction(0.25)) };
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let mut next = load.first(5).unwrap();
         // More than a block of messages, and not a whole number of them.

@@ -28,7 +28,7 @@ pub(super) fn read(
     let mut entries: Vec<Weight> = Vec::new();
     let mut seen = HashSet::new();
     let header = |record: &csv::StringRecord| record.iter().eq(["source", "destination", "weight"]);
-    csv_file::read(path, place, &SHAPE, header, |record| {
+    csv_file::read(path, Some(place), &SHAPE, header, |record| {
         let (source, destination) = (node(record, 0)?, node(record, 1)?);
         let weight = record[2].parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
         let weight = weight.ok_or_else(|| {

@@ -12,9 +12,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::rows::{bounds, row};
 use super::{Bind, Live, Nodes, Partners, PatternError, PatternKind, PatternRule};
-use crate::traffic::csv_file::beside_scenario;
 use flitlab_base::document::{
-    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, both, wrong_type,
+    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, beside, both, wrong_type,
 };
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::{NodeName, NodePair, Places};
@@ -96,7 +95,7 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
             return None;
         }
         (Some(file), _) => {
-            match file::read(&beside_scenario(reader, &file)?, &place?, places) {
+            match file::read(&beside(reader, &file), &place?, places) {
                 Ok(entries) => {
                     // A resolved scenario may go anywhere, so it takes the file's contents along.
                     reader.resolved.truncate(recorded);

@@ -50,7 +50,7 @@ const DRAWN: &str = "traffic.sizes={ list = [[\"8 B\", 3], [\"3 KiB\", 1]] }\n\
                      traffic.pattern={ hotspot = { share = 0.1, at_once = 2, moves_every = \"2 us\" } }";
 
 const FLOWS: &str = concat!(
-    "[topology.torus]\ndimensions = [4, 4]\n[flows]\nfile = \"",
+    "[topology.torus]\ndimensions = [4, 4]\n[link]\nrate = \"10 Gb/s\"\n[flows]\nfile = \"",
     env!("CARGO_MANIFEST_DIR"),
     "/scenarios/studies/flows.csv\"\n"
 );

@@ -108,7 +108,7 @@ pub struct LoadRates {
 
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
 /// the others: they depend on the specification, the seed and the terminal's number only. Takes 200
-/// bytes a terminal.
+/// bytes a terminal, and 64 more where messages have several sizes.
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,

@@ -85,7 +85,7 @@ impl WorkloadSpec for Bursts {
             cycle: self.period,
         };
         let workload = Box::new(BoundBursts { bursts: self.clone(), rates });
-        Ok(Bound { pattern, message: (self.message.0, Access::Write), workload })
+        Ok(Bound { pattern, message: (self.message.into(), Access::Write), workload })
     }
 
     /// Every size that messages have, from which it follows whether packets can deadlock.

@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
-use flitlab::report::{ChannelRow, PathChannelRow, PointRow, Status};
+use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
@@ -315,6 +315,23 @@ pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
         let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
         let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
         terminal::fact(name, &text, COLUMN)
+    });
+    lines.collect()
+}
+
+/// How long the flows of a trace took, a line for all and one for each decade of sizes.
+pub(super) fn flows(rows: &[FlowRow]) -> String {
+    let lines = rows.iter().enumerate().map(|(place, row)| {
+        let sizes = match place {
+            0 => String::new(),
+            _ => format!(" of {} to {} B", row.from_bytes, row.to_bytes),
+        };
+        let [mean, p99] = [row.completion_mean, row.completion_p99].map(|it| it.0 as f64 / 1e6);
+        let text = format!(
+            "{}{sizes}: mean {mean:.3} us, 99% {p99:.3} us; slowdown mean {:.2}, 99% {:.2}",
+            row.flows, row.slowdown_mean, row.slowdown_p99
+        );
+        terminal::fact(if place == 0 { "flows" } else { "" }, &text, COLUMN)
     });
     lines.collect()
 }

@@ -44,8 +44,19 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              pattern = \"all-to-all\"\noperations = 400\nprocesses = 3\noutstanding = 5\n\
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
+/// What a load can draw for each message, and what goes on from one to the next.
+const DRAWN: &str = "traffic.sizes={ list = [[\"8 B\", 3], [\"3 KiB\", 1]] }\n\
+                     traffic.process={ markov-modulated = { high = \"1 us\", low = \"3 us\", ratio = 5 } }\n\
+                     traffic.pattern={ hotspot = { share = 0.1, at_once = 2, moves_every = \"2 us\" } }";
+
+const FLOWS: &str = concat!(
+    "[topology.torus]\ndimensions = [4, 4]\n[link]\nrate = \"10 Gb/s\"\n[flows]\nfile = \"",
+    env!("CARGO_MANIFEST_DIR"),
+    "/scenarios/studies/flows.csv\"\n"
+);
+
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 26] = [
+const CASES: [(&str, &str, usize); 28] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -76,6 +87,8 @@ const CASES: [(&str, &str, usize); 26] = [
         1,
     ),
     ("application whose processors answer", "application.rendezvous=processor", 2),
+    ("sizes, periods and hot spots that move", DRAWN, 2),
+    ("flows", FLOWS, 2),
 ];
 
 /// Failures with other routings; a run is stopped before, between and after.
@@ -88,7 +101,7 @@ const RELATION_FAILS: &str = "routing.relation.lanes=4\ninterruption.time=20 us\
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY => {
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY | FLOWS => {
             (text, "")
         }
         "interruption" => (

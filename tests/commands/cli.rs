@@ -56,7 +56,7 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
             assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
             let text = fs::read_to_string(&path).unwrap();
             let exchange = text.contains("[exchange]");
-            let others = ["[application]", "[collective]", "[remote_memory]"];
+            let others = ["[application]", "[collective]", "[remote_memory]", "[flows]"];
             let more = if others.iter().any(|table| text.contains(table)) {
                 &[][..]
             } else if exchange {

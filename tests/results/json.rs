@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ActivityRow, ChannelRow, Column, DigestRow, Label, LatencyRow, LoadRow, MessageRow, PacketRow,
-    PathChannelRow, PathRow, PointRow, Row as _, Sustained, WindowRow, WorkloadRow,
+    ActivityRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow, LoadRow, MessageRow,
+    PacketRow, PathChannelRow, PathRow, PointRow, Row as _, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -70,6 +70,7 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);
     table(&mut rows, "path.csv, of applications", PathRow::COLUMNS);
     table(&mut rows, "path_channels.csv, of `flitlab run --trace-path`", PathChannelRow::COLUMNS);
+    table(&mut rows, "flows.csv, of the flows of a trace", FlowRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log-packets`", PacketRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log-messages`", MessageRow::COLUMNS);

@@ -87,7 +87,7 @@ fn a_second_is_simulated_on_one_thread_and_on_two() {
     let spec = LoadSpec {
         pattern: PatternSpec::new("uniform", ""),
         load: OfferedLoad::Fraction(0.001),
-        message: Bytes(256),
+        message: Bytes(256).into(),
         access: Access::Write,
         process: Process::Bernoulli,
     };

@@ -51,5 +51,6 @@ mod several;
 mod stall_times;
 mod steady;
 mod threads;
+mod traffic;
 mod validation;
 mod zero_load;

@@ -46,7 +46,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         pattern,
         process: Process::Bernoulli,
         load: OfferedLoad::Fraction(load),
-        message: Bytes(15 * 16),
+        message: Bytes(15 * 16).into(),
         access: Access::Write,
     };
     let flits_of = |bytes| parameters.message_flits(bytes);
@@ -56,7 +56,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
     let stream = Stream {
         pattern: &pattern,
         senders: &senders,
-        bytes: 240,
+        sizes: &240.into(),
         access: Access::Write,
         weight: 1.0,
     };

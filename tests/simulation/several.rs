@@ -249,7 +249,7 @@ impl Network {
             pattern: PatternSpec::new("matrix", &format!("list = [{}]", weights.join(", "))),
             process: Process::Bernoulli,
             load: OfferedLoad::Fraction(load),
-            message: Bytes(300),
+            message: Bytes(300).into(),
             access,
         };
         let flits = |bytes| self.parameters.message_flits(bytes);

@@ -176,8 +176,8 @@ impl Maker {
                 if relation.has_escape() || relation.has_detours() || relation.has_ring() {
                     return None;
                 }
-                let choices = [PathChoice::RoundRobin, PathChoice::Random];
-                let choice = choices[(seed / 7 % 2) as usize];
+                let choices = [PathChoice::RoundRobin, PathChoice::Random, PathChoice::Hash];
+                let choice = choices[(seed / 7 % 3) as usize];
                 let path = |ends: (u32, u32), last: bool| {
                     let (mut at, mut state) = (ends.0, relation.injected(ends.0));
                     let mut path = Vec::new();

@@ -109,7 +109,7 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
         2 => ("valiant", format!("via = \"{via}\"")),
         10 => ("polarized", format!("penalty = {}", random.random_range(0..=40))),
         11 | 12 => {
-            let up = *["least", "random", "two"].choose(random).expect("some");
+            let up = *["least", "random", "two", "hash"].choose(random).expect("some");
             ("nearest-ancestor", format!("up = \"{up}\""))
         }
         3 | 7 => {

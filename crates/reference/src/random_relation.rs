@@ -137,7 +137,9 @@ fn relation(
 
 /// For each pair one to three shortest paths, each hop in any virtual channel.
 fn paths(random: &mut dyn Rng, fabric: &Fabric, (vcs, seed): (u8, u64)) -> Routes {
-    let choice = *[PathChoice::Random, PathChoice::RoundRobin].choose(random).expect("two");
+    let choice = *[PathChoice::Random, PathChoice::RoundRobin, PathChoice::Hash]
+        .choose(random)
+        .expect("some");
     let set = PathSet::new(fabric, vcs, choice, |from, to| {
         let distances = distances(fabric, to);
         let path = |random: &mut dyn Rng| {

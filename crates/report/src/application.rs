@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::FlowRow;
 use super::table::{Count, Given, Microseconds, Text, table};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Explanation, Grant, Spent, Stretch, Times};
@@ -49,7 +50,7 @@ table! {
     }
 }
 
-/// Where an application's time went; empty of other workloads.
+/// Where an application's time went, and how long flows of a trace took; empty of other workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explained {
     /// A row a rank.
@@ -60,6 +61,8 @@ pub struct Explained {
     pub path: Vec<PathRow>,
     /// The channels that it waited for, if that was asked for.
     pub channels: Vec<PathChannelRow>,
+    /// Of the flows of a trace, by size.
+    pub flows: Vec<FlowRow>,
 }
 
 impl Explained {
@@ -74,6 +77,7 @@ impl Explained {
             activity: ActivityRow::of_groups(explanation),
             path: PathRow::of(explanation, describe),
             channels: Vec::new(),
+            flows: Vec::new(),
         }
     }
 }

@@ -28,6 +28,8 @@ pub const ACTIVITY: &str = "activity.csv";
 pub const PATH: &str = "path.csv";
 /// A row for each channel that the critical path waited for.
 pub const PATH_CHANNELS: &str = "path_channels.csv";
+/// A row for the flows of a trace, and for those of each decade of sizes.
+pub const FLOWS: &str = "flows.csv";
 /// A row for each search for saturation.
 pub const SATURATION: &str = "saturation.csv";
 /// A row for the repetitions of a point.
@@ -62,6 +64,7 @@ impl ResultFolder {
             ACTIVITY,
             PATH,
             PATH_CHANNELS,
+            FLOWS,
             SATURATION,
             MEANS,
         ] {
@@ -110,6 +113,9 @@ impl ResultFolder {
         }
         if points.iter().any(|point| !point.explained.channels.is_empty()) {
             put.file(PATH_CHANNELS, Labels::Place, |point| &point.explained.channels)?;
+        }
+        if points.iter().any(|point| !point.explained.flows.is_empty()) {
+            put.file(FLOWS, Labels::Place, |point| &point.explained.flows)?;
         }
         if !found.is_empty() {
             let rows = found.iter().map(|it| (&it.label, &it.found));

@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::csv::{Row, read};
 use super::folder::{
-    ACTIVITY, CHANNELS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS, WORKLOADS,
+    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
+    WORKLOADS,
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -55,6 +56,7 @@ impl ResultRows {
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
         attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
+        attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
         Ok(rows)

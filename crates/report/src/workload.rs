@@ -13,8 +13,8 @@ use super::table::{Column, Holds, Text, column, row};
 pub struct WorkloadRow {
     /// The workload's name in the scenario.
     pub name: String,
-    /// The workload's kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`, or
-    /// one that another crate adds.
+    /// The workload's kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`,
+    /// `flows`, or one that another crate adds.
     pub kind: String,
     /// What is known of this workload; what is not is absent. The number of events is never
     /// written, since a grant is one of the network.
@@ -39,7 +39,7 @@ static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
             Text<String>, "workload", "workload", Label, usual
         ),
         column!(
-            "Its kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`, or one \
+            "Its kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`, `flows`, or one \
              that another crate adds.",
             row => row.kind, row.kind;
             Text<String>, "kind", "kind", Label, usual

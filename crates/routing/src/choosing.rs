@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::drawn;
-use super::phased::{AtHead, Course, Deciding, Drawn, PhasedRule, Queues};
+use super::phased::{Among, AtHead, Course, Deciding, Drawn, PhasedRule, Queues};
 use super::relation::{Hop, PathChoice, PathSet, Phases, Relation};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -81,16 +81,18 @@ impl RelationRoutes {
     }
 
     /// The place of the port that a packet chooses at a router among those of its hops, each with its
-    /// label, from place `first` on among equals. By its source terminal and its number there.
+    /// label, from place `first` on among equals. By its source terminal, its number there and its
+    /// destination.
     pub fn choose(
         &self,
         (router, at_head): (u32, AtHead),
         ports: impl ExactSizeIterator<Item = (u16, u8)> + Clone,
         first: usize,
-        (source, sequence): (u32, u32),
+        (source, sequence, destination): (u32, u32, u32),
         queues: &mut dyn Queues,
     ) -> u8 {
-        at_head.choose(ports, first, (router, self.detours(source, sequence)), queues)
+        let number = if at_head.among == Among::Hashed { destination } else { sequence };
+        at_head.choose(ports, first, (router, self.detours(source, number)), queues)
     }
 
     /// The channels of one way: at each router the first hop that is no fallback, or else the first
@@ -141,11 +143,19 @@ pub struct PathRoutes {
 pub const MAX_PATHS: usize = u8::MAX as usize;
 
 impl PathRoutes {
-    /// The path that a packet draws, by its number at its source; 0 if there is one path only.
+    /// The path that a packet draws, by its number at its source, or which all packets to its
+    /// destination take; 0 if there is one path only. Of sources that take paths in turn it is
+    /// another.
     #[inline]
-    pub fn drawn(&self, source: u32, sequence: u32, paths: usize) -> u8 {
-        let high = drawn(self.seed, source, sequence) >> 32;
+    pub fn drawn(&self, source: u32, (sequence, destination): (u32, u32), paths: usize) -> u8 {
+        let number = if self.paths.choice() == PathChoice::Hash { destination } else { sequence };
+        let high = drawn(self.seed, source, number) >> 32;
         narrow((high * paths as u64) >> 32)
+    }
+
+    /// Whether packets of two terminals may take different paths.
+    pub fn chooses(&self) -> bool {
+        self.paths.choice() != PathChoice::Hash && self.paths.has_choice()
     }
 
     /// Whether sources take paths in turn.
@@ -164,29 +174,43 @@ impl PathRoutes {
         self.paths.path(numbers.start + usize::from(number))
     }
 
-    /// Calls `each` with the channels from one router to another, and with the share of the packets
-    /// that take each.
+    /// Calls `each` with the channels from one terminal to another, whose routers these are, and
+    /// with the share of the packets that take each.
     pub(super) fn for_each_share(
         &self,
         fabric: &Fabric,
+        terminals: (u32, u32),
         (source, destination): (u32, u32),
         mut each: impl FnMut(Channel, f64),
     ) {
         let paths = self.paths.paths(source, destination);
+        if self.paths.choice() == PathChoice::Hash {
+            let whole = |channel| each(channel, 1.0);
+            return self.for_each_channel(fabric, terminals, (source, destination), whole);
+        }
         let share = 1.0 / paths.len().max(1) as f64;
         for path in paths {
             for_each_channel(fabric, source, path, |channel| each(channel, share));
         }
     }
 
-    /// The channels of the first path from one router to another.
+    /// The channels of the first path from one terminal to another, whose routers these are, or of
+    /// the only one that packets between them take.
     pub(super) fn for_each_channel(
         &self,
         fabric: &Fabric,
+        terminals: (u32, u32),
         (source, destination): (u32, u32),
         each: impl FnMut(Channel),
     ) {
-        for_each_channel(fabric, source, self.path(source, destination, 0), each);
+        let number = match self.paths.choice() {
+            PathChoice::Hash => {
+                let paths = self.paths.numbers(source, destination).len();
+                self.drawn(terminals.0, (0, terminals.1), paths)
+            }
+            PathChoice::Random | PathChoice::RoundRobin => 0,
+        };
+        for_each_channel(fabric, source, self.path(source, destination, number), each);
     }
 }
 

@@ -202,7 +202,7 @@ impl Routes {
         match self {
             Self::DirectionOrder(order) => order.draws(),
             Self::Table(table) => table.has_several(),
-            Self::Paths(routes) => routes.paths.has_choice(),
+            Self::Paths(routes) => routes.chooses(),
             _ => false,
         }
     }
@@ -214,7 +214,8 @@ impl Routes {
             Self::DirectionOrder(order) => order.tied(router(source), router(destination)) != 0,
             Self::Table(table) => table.has_several_between(router(source), router(destination)),
             Self::Paths(routes) => {
-                routes.paths.numbers(router(source), router(destination)).len() > 1
+                let paths = routes.paths.numbers(router(source), router(destination));
+                routes.chooses() && paths.len() > 1
             }
             _ => false,
         }
@@ -249,7 +250,8 @@ impl Routes {
                 });
             }
             Self::Paths(routes) => {
-                routes.for_each_share(fabric, (router(source), router(destination)), each);
+                let routers = (router(source), router(destination));
+                routes.for_each_share(fabric, (source, destination), routers, each);
             }
             _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),
         }
@@ -276,7 +278,7 @@ impl Routes {
         if let Self::Relation(routes) = self {
             routes.for_each_channel(fabric, (at, end), each);
         } else if let Self::Paths(routes) = self {
-            routes.for_each_channel(fabric, (at, end), each);
+            routes.for_each_channel(fabric, (source, destination), (at, end), each);
         } else if let Self::Adaptive(adaptive) = self
             && adaptive.has_table()
         {

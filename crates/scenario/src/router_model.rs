@@ -23,8 +23,9 @@ impl RouterModel {
     /// What messages of a load are in output-queued routers: so many packets, all of one size;
     /// `None` if they can't be cut into such.
     pub(crate) fn packets_of(load: &LoadSpec, packet: Bytes) -> Option<u32> {
-        let packets = u32::try_from(load.message.0 / packet.0).ok()?;
-        (packets > 0 && load.message.0.is_multiple_of(packet.0)).then_some(packets)
+        let bytes = load.message.only()?;
+        let packets = u32::try_from(bytes / packet.0).ok()?;
+        (packets > 0 && bytes.is_multiple_of(packet.0)).then_some(packets)
     }
 }
 

@@ -92,7 +92,7 @@ fn defaults_are_those_of_the_parameters() {
     assert_eq!(scenario.measure, Settings::default());
     assert_eq!(scenario.network.routing, RoutingSpec::DirectionOrder(HalfRing::Balanced.into()));
     let load = scenario.workload.load().unwrap();
-    assert_eq!(load.message, Parameters::default().maximum_payload);
+    assert_eq!(load.message, Parameters::default().maximum_payload.into());
     assert_eq!((load.process, load.access), (Process::Bernoulli, Access::Write));
 }
 
@@ -114,7 +114,7 @@ fn every_value_is_taken() {
         format!("{:?}", load.pattern),
         "hotspot { nodes = [[0, 0, 0], [3, 1, 0]], share = 0.25 }"
     );
-    assert_eq!(load.message, Bytes(96 * 1024));
+    assert_eq!(load.message, Bytes(96 * 1024).into());
     assert_eq!(load.load, OfferedLoad::Payload(Rate(12_000_000_000)));
     assert_eq!(load.access, Access::Read { request: Bytes(16) });
     // No value may be left at its default, or this test would miss it.

@@ -57,6 +57,7 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         }),
     );
     fact("application", choice(keys, "application.schedule").or_else(|| value("application.file")));
+    fact("flows", value("flows.file"));
     let held_up = results
         .summary
         .path_channels

@@ -63,7 +63,7 @@ impl WorkloadSpec for Pass {
         };
         let script = Script::new(pairs.into_iter().map(message).collect());
         let workload = Box::new(BoundPass(script));
-        Ok(Bound { pattern, message: (self.message.0, Access::Write), workload })
+        Ok(Bound { pattern, message: (self.message.into(), Access::Write), workload })
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {

@@ -36,7 +36,7 @@ pub const TABLES: [&[&str]; 3] = [
         "file",
         "opensm",
     ],
-    &["traffic", "exchange", "remote_memory", "collective", "application"],
+    &["traffic", "exchange", "remote_memory", "collective", "application", "flows"],
 ];
 
 /// Routings of tori alone.
@@ -116,6 +116,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     ("netlist", &["topology.netlist.path = \"../../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
     ("file", &["routing.file.path = \"torus4x4.routes\""]),
+    ("flows", &["flows.file = \"../../right/flows.csv\""]),
     (
         "traffic",
         &[
@@ -395,8 +396,12 @@ fn routings(all: &mut Vec<Piece>) {
     }
     let polarized = "routing.relation.rule = \"polarized\"\nrouting.relation.unproved = true";
     all.push(Piece::new("routing", polarized).among(&["hyperx", "slim_fly", "dragonfly"]));
-    let ancestor = "routing.relation.rule.nearest-ancestor.up = \"two\"";
-    all.push(Piece::new("routing", ancestor).among(&["tree"]));
+    for ancestor in [
+        "routing.relation.rule.nearest-ancestor.up = \"two\"",
+        "routing.relation.rule.nearest-ancestor.up = \"hash\"",
+    ] {
+        all.push(Piece::new("routing", ancestor).among(&["tree"]));
+    }
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree", "xgft"]));
     let dumps = [
@@ -414,6 +419,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.{adaptive|pick_orthant|outflank}.selection = \"random\"",
         "routing.{adaptive|pick_orthant|outflank}.selection = \"lru\"",
         "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
+        "routing.relation.selection = { random = { paths = 3, choice = \"hash\" } }",
         "routing.relation.selection = \"random\"",
         "routing.relation.selection = \"random-port-order\"",
         "routing.relation.selection = \"low-port\"",

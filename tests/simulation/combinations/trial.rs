@@ -11,8 +11,8 @@ use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
-    Access, CollectiveSpec, ExchangeSpec, LoadSpec, Message, MessageKind, OpenLoad, Pattern,
-    PatternSpec, RemoteMemorySpec, RemoteOperation, Workload,
+    Access, CollectiveSpec, ExchangeSpec, Flow, FlowsSpec, LoadSpec, Message, MessageKind,
+    OpenLoad, Pattern, PatternSpec, RemoteMemorySpec, RemoteOperation, Workload,
 };
 use flitlab::units::{Bytes, Picoseconds};
 
@@ -281,6 +281,17 @@ fn messages_of(workload: &dyn WorkloadSpec, scenario: &Scenario) -> Option<Vec<M
     let fabric = &network.fabric;
     Some(if let Some(load) = workload.load() {
         of_load(load, fabric, parameters, *seed)
+    } else if let Some(trace) = workload.downcast_ref::<FlowsSpec>() {
+        let message = |flow: &Flow| Message {
+            time: flow.time,
+            source: flow.source,
+            destination: flow.destination,
+            bytes: flow.bytes,
+            kind: MessageKind::Data,
+            tag: 0,
+            class: 0,
+        };
+        trace.flows.iter().map(message).collect()
     } else if let Some(exchange) = workload.downcast_ref::<ExchangeSpec>() {
         let kind = match exchange.access {
             Access::Write => MessageKind::Data,

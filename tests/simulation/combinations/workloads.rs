@@ -24,6 +24,10 @@ pub fn add(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory}.pattern = { pairs = { list = [[0, 5], [0, 6], [7, 0], [1, 0]] } }",
         "traffic.pattern = { uniform = { include_self = true } }",
         "traffic.pattern = { hotspot = { nodes = [2], share = 0.2 } }",
+        "traffic.pattern = { hotspot = { share = 0.3, at_once = 2, moves_every = \"700 ns\" } }",
+        "traffic.pattern = { hotspot = { nodes = [0, 5, 2], share = 0.3, moves_every = \"2 us\" } }",
+        "traffic.pattern = { mixture = { patterns = [{ weight = 9, pattern = \"uniform\" }, { weight = 1, pattern = { \
+         hotspot = { share = 0.5, moves_every = \"1 us\" } } }, { weight = 3, pattern = \"bit-complement\" }] } }",
         "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
     ];
     all.extend(each("pattern", &patterns));
@@ -43,6 +47,7 @@ pub fn add(all: &mut Vec<Piece>) {
         "traffic.process = { periodic = { in_step = true } }",
         "traffic.process = { burst = { packets = 5 } }",
         "traffic.process = { on-off = { on = \"1 us\", off = \"300 ns\" } }",
+        "traffic.process = { markov-modulated = { high = \"1 us\", low = \"2 us\", ratio = 5.0 } }",
     ];
     all.extend(each("process", &processes));
     let messages = [
@@ -52,6 +57,11 @@ pub fn add(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory|collective}.message = \"5000 B\"",
     ];
     all.extend(each("message", &messages));
+    let sizes = [
+        "traffic.sizes = { list = [[\"8 B\", 3], [\"5000 B\", 1]] }",
+        "traffic.sizes = { cumulative = [[\"0 B\", 0], [\"100 B\", 0.8], [\"4 KiB\", 1]] }",
+    ];
+    all.extend(each("message", &sizes));
     let reads =
         ["{traffic|exchange}.read = {}", "{traffic|exchange}.read = { request = \"700 B\" }"];
     all.extend(each("read", &reads));
@@ -79,6 +89,7 @@ pub fn add(all: &mut Vec<Piece>) {
         "remote_memory.adapter_outstanding = 1\nremote_memory.processes = 2",
     ];
     all.extend(each("processes", &processes));
+    all.extend(each("trace", &["flows.file = \"../../../scenarios/studies/flows.csv\""]));
     collectives(all);
     applications(all);
     several(all);

@@ -136,8 +136,8 @@ pub fn read_other<T>(
 /// The way out where a file isn't found.
 const BESIDE: &str = "the path is taken from the scenario's own folder";
 
-/// The path of a file as the scenario means it.
-fn beside(reader: &Reader<'_>, path: &str) -> PathBuf {
+/// The path of a file as the scenario means it: from its own folder.
+pub fn beside(reader: &Reader<'_>, path: &str) -> PathBuf {
     let scenario = reader.document.map_or("", |document| document.file.name.as_str());
     Path::new(scenario).parent().unwrap_or(Path::new("")).join(path)
 }

@@ -21,7 +21,7 @@ mod tree;
 
 pub use choice::{Choice, Variant, plain, plain_row, row_with_keys, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
-pub use file::{InputFile, hexadecimal, read_other};
+pub use file::{InputFile, beside, hexadecimal, read_other};
 pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };

@@ -9,13 +9,15 @@
 //! the mean of `gamma_c` stands for its maximum: that of all channels, and of a torus that of the
 //! channels of each rate, since every way has as many hops at least in each dimension.
 
+use std::collections::BTreeMap;
+
 use crate::next_hop::demands;
 use crate::{EmptyNetwork, Parameters};
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::{Picoseconds, rate_text};
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Access, Pattern};
+use flitlab_workload::traffic::{Access, MessageSizes, Pattern};
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MAX_PAIRS: u64 = 1 << 23;
@@ -59,8 +61,8 @@ pub struct Stream<'a> {
     pub pattern: &'a Pattern,
     /// The terminals that send something, ascending.
     pub senders: &'a [u32],
-    /// Payload of a message; of a read the response's.
-    pub bytes: u64,
+    /// Payload of messages; of a read the response's.
+    pub sizes: &'a MessageSizes,
     /// How messages are sent.
     pub access: Access,
     /// How much a terminal that sends offers in it, relative to what one offers in the mean of all
@@ -91,11 +93,13 @@ pub fn forecast(
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
     let mut total_rate = 0.0;
-    for &Stream { pattern, senders, bytes, access, weight } in streams {
-        // Packets and flits of a message: full packets, then the rest.
-        let (forward, backward) = access.payloads(bytes);
-        let forward = packets(parameters, forward);
-        let backward = backward.map_or_else(Vec::new, |bytes| packets(parameters, bytes));
+    for &Stream { pattern, senders, sizes, access, weight } in streams {
+        // Packets and flits of a mean message: full packets, then the rests.
+        let of_sizes = packets(parameters, sizes);
+        let (forward, backward) = match access {
+            Access::Write => (of_sizes, Vec::new()),
+            Access::Read { request } => (packets(parameters, &request.into()), of_sizes),
+        };
         let flits =
             |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
         let message_flits = flits(&forward) + flits(&backward);
@@ -116,11 +120,19 @@ pub fn looks_at_all_pairs(streams: &[Stream<'_>]) -> bool {
     streams.iter().map(Stream::pairs).sum::<u64>() <= MAX_PAIRS
 }
 
-/// How many packets of how many flits a message has.
-fn packets(parameters: &Parameters, bytes: u64) -> Vec<(f64, u32)> {
-    let (full, rest) = parameters.packets(bytes);
-    let full = (full > 0).then(|| (full as f64, parameters.maximum_packet()));
-    full.into_iter().chain(rest.map(|rest| (1.0, parameters.packet_flits(rest)))).collect()
+/// How many packets of how many flits a message has in the mean.
+fn packets(parameters: &Parameters, sizes: &MessageSizes) -> Vec<(f64, u32)> {
+    let (mut full, mut rests) = (0.0, BTreeMap::new());
+    sizes.for_each(|bytes, share| {
+        let (packets, rest) = parameters.packets(bytes);
+        full += share * packets as f64;
+        if let Some(rest) = rest {
+            *rests.entry(parameters.packet_flits(rest)).or_insert(0.0) += share;
+        }
+    });
+    let full = (full > 0.0).then(|| (full, parameters.maximum_packet()));
+    let rests = rests.into_iter().map(|(flits, packets)| (packets, flits));
+    full.into_iter().chain(rests).collect()
 }
 
 struct Flows<'a> {

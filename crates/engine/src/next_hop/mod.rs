@@ -284,7 +284,7 @@ impl<'f> Routing<'f> {
             }
             Self::Paths(paths) => {
                 let turns = choices.turns.get_mut(terminal as usize);
-                let class = table::path_of(paths, packet, (from, to), turns);
+                let class = table::path_of(paths, (packet, destination), (from, to), turns);
                 packet.route = Address { destination, class, first_vc, ejection }.into();
             }
             Self::Torus(adaptive) => {

@@ -112,7 +112,8 @@ impl RelationTables<'_> {
             let ports: Vec<(u16, u8)> = self.choosable(list).collect();
             let first = self.first(router, packet.note, ports.len());
             let ports = ports.iter().copied();
-            let place = self.routes.choose((router, at_head), ports, first, of_packet, queues);
+            let of_flow = (packet.source, packet.sequence, address.destination);
+            let place = self.routes.choose((router, at_head), ports, first, of_flow, queues);
             address.first_vc = 1 + place;
         } else {
             if let Some(decided_in) = address.first_vc.checked_sub(1) {

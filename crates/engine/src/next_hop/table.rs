@@ -88,11 +88,12 @@ pub(super) fn next_hop_of_path(
     }
 }
 
-/// The number of the path that a packet takes which is injected now, between two routers. With
+/// The number of the path that a packet to a terminal takes which is injected now, between two
+/// routers. With
 /// `turns`, its source takes the paths to each router in turn.
 pub(super) fn path_of(
     routes: &PathRoutes,
-    packet: &Packet,
+    (packet, destination): (&Packet, u32),
     (from, to): (u32, u32),
     turns: Option<&mut Vec<u8>>,
 ) -> u8 {
@@ -100,7 +101,9 @@ pub(super) fn path_of(
     if paths <= 1 {
         return 0;
     }
-    let Some(turns) = turns else { return routes.drawn(packet.source, packet.sequence, paths) };
+    let Some(turns) = turns else {
+        return routes.drawn(packet.source, (packet.sequence, destination), paths);
+    };
     let turn = &mut turns[to as usize];
     let path = *turn;
     *turn = if usize::from(path) + 1 == paths { 0 } else { path + 1 };

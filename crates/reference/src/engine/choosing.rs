@@ -146,6 +146,10 @@ pub fn path(
             let upper = drawn(routes.seed, packet.source, packet.sequence) >> 32;
             (u128::from(upper) * paths.len() as u128 / (1 << 32)) as usize
         }
+        PathChoice::Hash => {
+            let upper = drawn(routes.seed, packet.source, packet.destination) >> 32;
+            (u128::from(upper) * paths.len() as u128 / (1 << 32)) as usize
+        }
         PathChoice::RoundRobin => {
             let turn = turns.entry((packet.source, to)).or_default();
             *turn += 1;

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::super::relation::{Hop, Phases};
-use super::at_head::{AtHead, Cost};
+use super::at_head::{Among, AtHead, Cost};
 use super::steps::Steps;
 use super::ways::Ways;
 use super::{At, Bind, PhasedKind, PhasedRule};
@@ -26,17 +26,20 @@ pub(super) const ANCESTOR: Row<PhasedKind> = Row::new(
 fn read(reader: &mut Reader<'_>) -> Option<Bind> {
     let doc = "Which port up a packet takes when its head asks.";
     let two = "of two that are drawn the one with less, the first if equally much.";
+    let hash = "that which a hash of source and destination node gives, at each switch another one (ECMP): the same for \
+                all packets of a flow.";
     let choices = [
-        ("least", 0, "the one with the fewest flits out."),
-        ("random", 1, "one that is drawn."),
-        ("two", 2, two),
+        ("least", Among::All, "the one with the fewest flits out."),
+        ("random", Among::Drawn(1), "one that is drawn."),
+        ("two", Among::Drawn(2), two),
+        ("hash", Among::Hashed, hash),
     ];
-    let drawn = reader.one_of("up", "choice of ports", doc, choices)?;
+    let among = reader.one_of("up", "choice of ports", doc, choices)?;
     Some(Arc::new(move |fabric, parameters| {
         Ok(Arc::new(Ancestor {
             ways: Ways::shortest(fabric)?,
             steps: Steps::new(1, parameters)?,
-            drawn,
+            among,
         }))
     }))
 }
@@ -46,9 +49,8 @@ fn read(reader: &mut Reader<'_>) -> Option<Bind> {
 pub struct Ancestor {
     ways: Ways,
     steps: Steps,
-    /// How many ports are drawn, of which a packet takes the one with the fewest flits out; 0 if
-    /// the choice is among all.
-    pub drawn: u8,
+    /// The ports up among which a packet takes the one with the fewest flits out.
+    pub among: Among,
 }
 
 impl PhasedRule for Ancestor {
@@ -71,7 +73,7 @@ impl PhasedRule for Ancestor {
     }
 
     fn at_head(&self) -> Option<AtHead> {
-        Some(AtHead { cost: Cost::Sum(0), drawn: self.drawn })
+        Some(AtHead { cost: Cost::Sum(0), among: self.among })
     }
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {

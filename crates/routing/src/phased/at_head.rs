@@ -14,8 +14,19 @@ use flitlab_fabric::Fabric;
 pub struct AtHead {
     /// What a port costs.
     pub cost: Cost,
-    /// How many ports are drawn, each of all, among which the choice is; 0 if it is among all.
-    pub drawn: u8,
+    /// The ports among which the choice is.
+    pub among: Among,
+}
+
+/// The ports among which a packet chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Among {
+    /// All.
+    All,
+    /// So many that the packet draws, each of all; 1 at least.
+    Drawn(u8),
+    /// One, which a hash of its source and destination terminals gives, at each router another one.
+    Hashed,
 }
 
 /// What a port costs, from the flits that it has sent and for which no credit has come back, and from
@@ -65,17 +76,21 @@ impl AtHead {
             let (port, label) = ports.clone().nth(place).expect("it is one of them");
             self.cost.of(queues.used(port, u16::MAX), label)
         };
-        let places: &mut dyn Iterator<Item = usize> = if self.drawn == 0 {
+        let draws = match self.among {
+            Among::All => 0,
+            Among::Drawn(draws) => draws.into(),
+            Among::Hashed => 1,
+        };
+        let places: &mut dyn Iterator<Item = usize> = if draws == 0 {
             &mut (first..count).chain(0..first)
         } else {
-            &mut (0..u32::from(self.drawn)).map(|number| {
-                let draw = FIRST_DRAW.wrapping_add(router.wrapping_mul(self.drawn.into()));
+            &mut (0..draws).map(|number| {
+                let draw = FIRST_DRAW.wrapping_add(router.wrapping_mul(draws));
                 narrow(drawn.below(draw.wrapping_add(number), narrow(count)))
             })
         };
         // With one port drawn its queue does not matter.
-        let chosen =
-            if self.drawn == 1 { places.next() } else { places.min_by_key(|&it| cost(it)) };
+        let chosen = if draws == 1 { places.next() } else { places.min_by_key(|&it| cost(it)) };
         narrow(chosen.expect("there is a port"))
     }
 }

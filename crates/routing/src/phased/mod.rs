@@ -49,7 +49,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric, NONE};
 
 pub use ancestor::Ancestor;
-pub use at_head::{AtHead, Cost};
+pub use at_head::{Among, AtHead, Cost};
 pub use dal::Dal;
 pub use dimwar::DimWar;
 pub use minimal::Minimal;

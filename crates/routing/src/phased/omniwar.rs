@@ -5,7 +5,7 @@
 
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases};
-use super::at_head::{AtHead, Cost, bind_with_cost};
+use super::at_head::{Among, AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -97,7 +97,7 @@ impl PhasedRule for OmniWar {
     }
 
     fn at_head(&self) -> Option<AtHead> {
-        Some(AtHead { cost: self.cost, drawn: 0 })
+        Some(AtHead { cost: self.cost, among: Among::All })
     }
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases, Targets};
-use super::at_head::{AtHead, Cost, read_penalty};
+use super::at_head::{Among, AtHead, Cost, read_penalty};
 use super::steps::Steps;
 use super::ways::Ways;
 use super::{At, PhasedKind, PhasedParameters, PhasedRule};
@@ -117,7 +117,7 @@ impl PhasedRule for Polarized {
     }
 
     fn at_head(&self) -> Option<AtHead> {
-        Some(AtHead { cost: self.cost, drawn: 0 })
+        Some(AtHead { cost: self.cost, among: Among::All })
     }
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {

@@ -13,6 +13,9 @@ pub enum PathChoice {
     Random,
     /// The packets of a pair take the paths in turn, from the first.
     RoundRobin,
+    /// All packets from one terminal to another take the same one, which a hash of the two gives:
+    /// equal-cost multipath.
+    Hash,
 }
 
 /// For each ordered pair of different routers with live terminals one or more paths, complete at

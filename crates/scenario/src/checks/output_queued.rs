@@ -4,7 +4,7 @@ use super::Checks;
 use crate::router_model::{self, RouterModel};
 use crate::schema::Draft;
 use crate::{Purpose, RoutingSpec, TopologySpec};
-use flitlab_base::units::{Bytes, bytes_text};
+use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_fabric::{CableClass, DIMENSION_NAMES, Fabric, Faults};
 use flitlab_output_queued::{LONGEST_RUN, MAX_PACKETS, Parameters};
 use flitlab_workload::traffic::{Access, LoadSpec, OfferedLoad, Pattern, Process};
@@ -117,11 +117,15 @@ impl Checks<'_> {
         let packets = RouterModel::packets_of(load, routers.packet);
         let keys = ["traffic.message", PRESET];
         let packet = routers.packet;
+        let Some(bytes) = load.message.only() else {
+            let message = "messages of preset \"outflank-paper\" are all of one size";
+            return self.refuse(&["traffic.sizes", PRESET], message, "give `message` instead");
+        };
         if packets.is_none() {
             let most = Bytes(packet.0.saturating_mul(u32::MAX.into()));
             let message = format!(
                 "a message of {} is not cut into packets of {}, which is the size of all",
-                bytes_text(load.message),
+                bytes_text(Bytes(bytes)),
                 bytes_text(packet)
             );
             let help = format!(
@@ -169,6 +173,11 @@ impl Checks<'_> {
     /// Whether the pattern has all nodes that send anything send as much.
     fn equal_rates(&mut self, load: &LoadSpec, fabric: &Fabric, seed: u64) {
         let Ok(pattern) = Pattern::new(&load.pattern, fabric, seed) else { return };
+        if pattern.cycle() > Picoseconds::ZERO {
+            let message = "hot spots of preset \"outflank-paper\" do not move";
+            let help = "leave `moves_every` out, or choose another preset in [router]";
+            return self.refuse(&["traffic.pattern", PRESET], message, help);
+        }
         let mut rates =
             fabric.live_terminals().map(|node| pattern.rate(node)).filter(|it| *it > 0.0);
         if rates.any(|rate| rate != 1.0) {

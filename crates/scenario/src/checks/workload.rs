@@ -27,8 +27,36 @@ impl Checks<'_> {
         access: Access,
         table: &str,
     ) {
-        let (message_key, request_key) =
-            (format!("{table}.message"), format!("{table}.read.request"));
+        self.countable_packets(parameters, &format!("{table}.message"), message, access, table);
+    }
+
+    /// Whether the packets of the largest of the messages of a table can be counted, whose sizes
+    /// are `sizes`.
+    pub fn packets_of_sizes(
+        &mut self,
+        parameters: &Parameters,
+        largest: Bytes,
+        access: Access,
+        table: &str,
+    ) {
+        self.empty_packets(parameters, largest, access, table);
+        self.countable_packets(parameters, &format!("{table}.sizes"), largest, access, table);
+    }
+
+    /// Whether the packets of the largest message that a file has can be counted.
+    pub fn packets_of_file(&mut self, parameters: &Parameters, largest: Bytes, key: &str) {
+        self.countable_packets(parameters, key, largest, Access::Write, "");
+    }
+
+    fn countable_packets(
+        &mut self,
+        parameters: &Parameters,
+        message_key: &str,
+        message: Bytes,
+        access: Access,
+        table: &str,
+    ) {
+        let request_key = format!("{table}.read.request");
         let mut one = |key: &str, what: &str, size: Bytes| {
             let keys = [key, PACKET[0]];
             let (full, rest) = parameters.packets(size.0);
@@ -49,7 +77,7 @@ impl Checks<'_> {
                 Some(help),
             );
         };
-        one(&message_key, "message", message);
+        one(message_key, "message", message);
         if let Access::Read { request } = access {
             one(&request_key, "read request", request);
         }

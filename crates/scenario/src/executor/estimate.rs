@@ -14,6 +14,7 @@ use super::saturation::highest_load;
 use super::simulation::{SetupError, Simulation};
 use crate::Scenario;
 use crate::workload::Share;
+use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{Forecast, Saturation, bisect};
 
@@ -131,8 +132,8 @@ impl Pace {
                 (full + u64::from(rest.is_some())) as f64
             };
             let of_share = |share: Share<'_>| {
-                let (bytes, access) = share.member().message;
-                let (request, response) = access.payloads(bytes);
+                let (sizes, access) = &share.member().message;
+                let (request, response) = access.payloads(rounded(sizes.mean()));
                 let of_message = packets(request) + response.map_or(0.0, packets);
                 share.workload().messages() as f64 * of_message
             };

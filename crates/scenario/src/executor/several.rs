@@ -50,9 +50,10 @@ impl Simulation {
     pub(super) fn streams(&self) -> Vec<Stream<'_>> {
         let whole = self.load().filter(|_| !self.scenario().workload.is_finite());
         let streams = self.shares().map(|share| {
-            let (own, (bytes, access)) = (share.load(), share.member().message);
+            let (own, (sizes, access)) = (share.load(), &share.member().message);
             let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
-            Stream { pattern: share.pattern(), senders: share.senders(), bytes, access, weight }
+            let (pattern, senders) = (share.pattern(), share.senders());
+            Stream { pattern, senders, sizes, access: *access, weight }
         });
         streams.collect()
     }
@@ -181,9 +182,19 @@ impl Simulation {
             },
         )?;
         found.warnings.extend(result.warnings.into_iter().map(named));
+        let flows = std::mem::take(&mut result.explained.flows);
+        if !flows.is_empty() {
+            if found.explained.flows.is_empty() {
+                found.explained.flows = flows;
+            } else {
+                let text = "flows.csv has the flows of the first trace only".to_owned();
+                found.warnings.push(named(text));
+            }
+        }
         if result.explained != Explained::default() {
-            if found.explained == Explained::default() {
-                found.explained = result.explained;
+            if found.explained.ranks.is_empty() {
+                let flows = std::mem::take(&mut found.explained.flows);
+                found.explained = Explained { flows, ..result.explained };
             } else {
                 let text = "where its time went is told of the first application only".to_owned();
                 found.warnings.push(named(text));

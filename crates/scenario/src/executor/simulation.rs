@@ -20,7 +20,7 @@ use super::warnings::{
 use crate::workload::{self, BoundMember, Ended, Hangs, Share};
 use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
 use flitlab_base::memory::{Shortage, claim};
-use flitlab_base::narrow::rounded_down;
+use flitlab_base::narrow::{rounded, rounded_down};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter,
@@ -478,6 +478,10 @@ impl Simulation {
         let flits_of_packet = |bytes: u64| {
             u64::from(parameters.packet_flits(bytes.min(parameters.maximum_payload.0)))
         };
+        let packets_of = |bytes: u64| {
+            let (full, rest) = parameters.packets(bytes);
+            (full + u64::from(rest.is_some())) as f64
+        };
         // All pairs of nodes are looked at for these: seconds in a large network.
         let bound = looks_at_all_pairs(&self.streams())
             .then(|| self.forecast().bottleneck.as_ref())
@@ -486,8 +490,10 @@ impl Simulation {
         let settled = self.scenario.measure.window.is_some();
         let zero_load = (!settled).then(|| {
             let packet: Picoseconds = rounded_down(self.forecast().zero_load_mean);
+            // Of many sizes the one in which a byte travels in the mean.
             let behind = loads().map(|load| {
-                parameters.message_flits(load.message.0) - flits_of_packet(load.message.0)
+                let bytes = rounded(load.message.0.mean_of_bytes());
+                parameters.message_flits(bytes) - flits_of_packet(bytes)
             });
             let behind = behind.max().unwrap_or(0);
             let slowest = self.fabric().cable_classes().iter().map(|&class| {
@@ -500,13 +506,21 @@ impl Simulation {
             ZeroLoad { packet, message: packet + slowest * behind }
         });
         let packets = self.shares().filter_map(|share| {
-            let part = share.load()?.flits * (share.senders().len() as f64 / flit_time.0 as f64);
-            Some(part / flits_of_packet(share.member().message.0) as f64)
+            let (rates, senders) = (share.load()?, share.senders().len() as f64);
+            let sizes = &share.member().message.0;
+            let senders = senders / flit_time.0 as f64;
+            Some(match sizes.only() {
+                Some(bytes) => rates.flits * senders / flits_of_packet(bytes) as f64,
+                None => rates.messages * senders * sizes.mean_of(packets_of),
+            })
         });
+        // A window has so many more of them as their sizes scatter.
+        let scatter = loads().map(|load| load.message.0.mean_of_bytes() / load.message.0.mean());
+        let scatter = scatter.filter(|it| it.is_finite()).fold(1.0, f64::max);
         Offered {
             flits,
             packets: packets.sum(),
-            messages: rates.messages * all,
+            messages: rates.messages * all / scatter,
             flit_time,
             random: rates.random || self.routes().draws(),
             cycle: rates.cycle,

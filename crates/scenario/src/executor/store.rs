@@ -22,7 +22,7 @@ use super::claims::{Claim, Claims};
 use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
-use flitlab_report::{DeadlockText, Explained, PointResult, PointRow, Row, WorkloadRow};
+use flitlab_report::{DeadlockText, Explained, FlowRow, PointResult, PointRow, Row, WorkloadRow};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -45,13 +45,16 @@ struct Head<'f> {
     deadlock: Cow<'f, Option<DeadlockText>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     workloads: Cow<'f, [WorkloadRow]>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    flows: Cow<'f, [FlowRow]>,
 }
 
 /// A finding as it is read back: values are rounded as the result files have them, so that it makes
 /// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
-    let Head { point, warnings, deadlock, workloads } = serde_json::from_str(parts.next()?).ok()?;
+    let Head { point, warnings, deadlock, workloads, flows } =
+        serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
         channels: Row::of_text(parts.next()?)?,
@@ -64,6 +67,7 @@ fn parse(text: &str) -> Option<PointResult> {
             path: Row::of_text(parts.next()?)?,
             // Of single runs only.
             channels: Vec::new(),
+            flows: flows.into_owned(),
         },
         warnings: warnings.into_owned(),
         deadlock: deadlock.into_owned(),
@@ -77,6 +81,7 @@ fn text(found: &PointResult) -> String {
         warnings: Cow::Borrowed(&found.warnings),
         deadlock: Cow::Borrowed(&found.deadlock),
         workloads: Cow::Borrowed(&found.workloads),
+        flows: Cow::Borrowed(&found.explained.flows),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
     let Explained { ranks, activity, path, .. } = &found.explained;

@@ -149,9 +149,11 @@ fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
     reader.set("paths", &Whole { range: 1..=MAX_PATHS as u64 }, &mut most, doc);
     let doc = "Which of several paths a packet takes.";
     let in_turn = "one after the other, packet by packet of its source.";
+    let hash = "that which a hash of source and destination node gives (ECMP): the same for all packets of a flow.";
     let choices = [
         ("random", PathChoice::Random, "one at random."),
         ("round-robin", PathChoice::RoundRobin, in_turn),
+        ("hash", PathChoice::Hash, hash),
     ];
     let choice = reader.one_of("choice", "choice of paths", doc, choices);
     Some(Some(PathsSpec { selection: PathSelection::RANDOM, most, choice: choice? }))

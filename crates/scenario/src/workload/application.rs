@@ -138,7 +138,7 @@ fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupErr
     let pattern = Pattern::of_weights(&weights, fabric)?;
     let bound = BoundApplication { places, messages, spec: spec.clone() };
     let mean = bound.payload() / bound.messages.len().max(1) as u128;
-    let message = (u64::try_from(mean).unwrap_or(u64::MAX), Access::Write);
+    let message = (u64::try_from(mean).unwrap_or(u64::MAX).into(), Access::Write);
     Ok(Bound { pattern, message, workload: Box::new(bound) })
 }
 
@@ -324,7 +324,11 @@ impl BoundApplication {
 
 /// The classes of the cables of a way with so many hops; where packets choose ways, which are
 /// not known, the fastest of the fabric, so that what they take at least is known.
-fn classes_of_way(share: Share<'_>, [source, destination]: [u32; 2], hops: u8) -> Vec<u8> {
+pub(super) fn classes_of_way(
+    share: Share<'_>,
+    [source, destination]: [u32; 2],
+    hops: u8,
+) -> Vec<u8> {
     let fabric = share.fabric();
     let mut classes = Vec::new();
     if fabric.cable_classes().len() > 1 {

@@ -183,7 +183,7 @@ impl WorkloadSpec for CollectiveSpec {
         let trees = self.trees(fabric)?;
         let pattern = gathering(self, &trees, fabric)?;
         let workload = Box::new(BoundCollective { trees, spec: self.clone() });
-        Ok(Bound { pattern, message: (self.message.0, Access::Write), workload })
+        Ok(Bound { pattern, message: (self.message.into(), Access::Write), workload })
     }
 
     /// Operations have virtual channels of their own.

@@ -101,7 +101,7 @@ impl WorkloadSpec for ExchangeSpec {
         let fabric = &scenario.network.fabric;
         let pattern = Pattern::new(&self.pattern, fabric, scenario.seed)?;
         room(Exchange::memory_needed(self, pattern.steps().unwrap_or(0), fabric.terminals()))?;
-        let message = (self.message.0, self.access);
+        let message = (self.message.into(), self.access);
         Ok(Bound { pattern, message, workload: Box::new(self.clone()) })
     }
 

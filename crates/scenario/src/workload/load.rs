@@ -3,22 +3,23 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE, Share,
-    WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Facts, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
+    Share, WorkloadKind, WorkloadSpec,
 };
 use crate::checks::Checks;
 use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
 use crate::{RouterModel, Scenario};
-use flitlab_base::document::{Choice, Flag, Reader, Whole, plain, size, time, with_keys};
+use flitlab_base::document::{Choice, Flag, Number, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, rate_text, time_text};
 use flitlab_fabric::Fabric;
 use flitlab_workload::traffic::{
-    Access, Arrivals, LoadRates, LoadSpec, OfferedLoad, OpenLoad, Pattern, Process, Workload,
+    Access, Arrivals, LoadRates, LoadSpec, MessageSizes, OfferedLoad, OpenLoad, Pattern, Process,
+    Workload,
 };
 
 pub(super) const TRAFFIC: Row<WorkloadKind> = Row::new(
@@ -39,29 +40,56 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
          traffic; of other fabrics it is the rate of a cable.";
     let load = reader.required("load", &Load, doc);
     let process = process(reader, given.router);
-    let message = match process {
+    let mut sound = true;
+    let message: MessageSizes = match process {
         Some((_, Some(packets))) => {
-            reader.forbid(
-                "message",
-                "a burst has no `message`: its packets are its size",
-                "leave `message` out, or choose another `process`",
-            );
-            Bytes(packets * parameters.maximum_payload.0)
+            for key in ["message", "sizes"] {
+                let message = format!("a burst has no `{key}`: its packets are its size");
+                let help = format!("leave `{key}` out, or choose another `process`");
+                reader.forbid(key, &message, &help);
+            }
+            Bytes(packets * parameters.maximum_payload.0).into()
         }
-        _ => reader.value_from(
-            "message",
-            &size(0, LARGEST_MESSAGE),
-            match given.router {
-                RouterModel::InputQueued => parameters.maximum_payload,
-                RouterModel::OutputQueued(it) => Bytes(it.packet.0 * u64::from(it.message_packets)),
-            },
-            "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"",
-            "Size of a message; longer ones than router.maximum_payload are cut into packets.",
-        ),
+        _ if reader.has("sizes") && !reader.is_documenting() => {
+            let message = "`message` is the size of all messages, and `sizes` has several";
+            reader.forbid("message", message, "keep one of the two");
+            let read = sizes(reader);
+            sound = read.is_some();
+            read.unwrap_or_else(|| parameters.maximum_payload.into())
+        }
+        _ => reader
+            .value_from(
+                "message",
+                &size(0, LARGEST_MESSAGE),
+                match given.router {
+                    RouterModel::InputQueued => parameters.maximum_payload,
+                    RouterModel::OutputQueued(it) => {
+                        Bytes(it.packet.0 * u64::from(it.message_packets))
+                    }
+                },
+                "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"",
+                "Size of a message; longer ones than router.maximum_payload are cut into packets.",
+            )
+            .into(),
     };
+    if !reader.has("sizes") {
+        sizes(reader);
+    }
     let access = access(reader);
     let (pattern, process, load) = (pattern?, process?.0, load?);
+    if !sound {
+        return None;
+    }
     Some(Arc::new(LoadSpec { pattern, process, load, message, access }))
+}
+
+/// `sizes`, in place of `message`.
+fn sizes(reader: &mut Reader<'_>) -> Option<MessageSizes> {
+    let doc = "Sizes of messages instead of `message`, drawn for each: from a list with weights, or from a cumulative \
+               distribution. `load` is that of the mean size.";
+    let example = "{ list = [[\"64 B\", 3], [\"4 KiB\", 1]] }";
+    let read = |reader: &mut Reader<'_>| MessageSizes::read(reader, LARGEST_MESSAGE);
+    reader.optional_table("sizes", example, doc, read).flatten()
 }
 
 /// The process, and the packets of a burst.
@@ -76,6 +104,8 @@ fn process(reader: &mut Reader<'_>, router: &RouterModel) -> Option<(Process, Op
     let burst = "as \"bernoulli\", but messages of many packets, all of the largest size.";
     let on_off = "in turn as \"bernoulli\" at a higher rate and not at all; the mean rate is that \
                   of `load`.";
+    let markov =
+        "in turn as \"bernoulli\" at a high and at a low rate; the mean rate is that of `load`.";
     reader.choice(
         &choice,
         vec![
@@ -98,6 +128,17 @@ fn process(reader: &mut Reader<'_>, router: &RouterModel) -> Option<(Process, Op
                 let off = reader.required("off", &kind, doc);
                 Some((Process::OnOff { on: on?, off: off? }, None))
             }),
+            with_keys("markov-modulated", markov, |reader| {
+                let kind = time(Picoseconds(1));
+                let doc = "Mean length of a period of the high rate, geometrically distributed.";
+                let high = reader.required("high", &kind, doc);
+                let doc = "Mean length of a period of the low rate, geometrically distributed.";
+                let low = reader.required("low", &kind, doc);
+                let kind = Number { above: 1.0, to: 1e9, inclusive: true };
+                let ratio = reader.required("ratio", &kind, "The high rate over the low one.");
+                let (high, low, ratio) = (high?, low?, ratio?);
+                Some((Process::MarkovModulated { high, low, ratio }, None))
+            }),
         ],
     )
 }
@@ -115,16 +156,20 @@ pub(super) fn access(reader: &mut Reader<'_>) -> Access {
 
 impl WorkloadSpec for LoadSpec {
     fn check(&self, checks: &mut Checks<'_>, checked: &Checked<'_>) {
-        checks.messages(checked.parameters, self.message, self.access, "traffic");
+        match self.message.only() {
+            Some(bytes) => {
+                checks.messages(checked.parameters, Bytes(bytes), self.access, "traffic");
+            }
+            None => {
+                let largest = Bytes(self.message.largest());
+                checks.packets_of_sizes(checked.parameters, largest, self.access, "traffic");
+            }
+        }
         checks.pattern(&self.pattern, checked, "traffic.pattern", None);
-        if let Process::OnOff { on, off } = self.process {
-            let least = Arrivals::least_period(checked.parameters.link_flit_time());
-            for (key, mean) in
-                [("traffic.process.on-off.on", on), ("traffic.process.on-off.off", off)]
-            {
-                if mean < least {
-                    period_too_short(checks, key, mean, least);
-                }
+        let least = Arrivals::least_period(checked.parameters.link_flit_time());
+        for (key, mean) in periods(self.process) {
+            if mean < least {
+                period_too_short(checks, key, mean, least);
             }
         }
         if let (true, Some(fabric)) = (checked.packets, checked.fabric) {
@@ -137,14 +182,14 @@ impl WorkloadSpec for LoadSpec {
         scenario: &Scenario,
         room: &dyn Fn(u64) -> Result<(), Shortage>,
     ) -> Result<Bound, SetupError> {
-        room(OpenLoad::memory_needed(scenario.network.fabric.terminals()))?;
+        room(OpenLoad::memory_needed(self, scenario.network.fabric.terminals()))?;
         let load = open_load(self, scenario)?;
-        let (pattern, message) = (load.pattern().clone(), (self.message.0, self.access));
+        let (pattern, message) = (load.pattern().clone(), (self.message.clone(), self.access));
         Ok(Bound { pattern, message, workload: Box::new(load) })
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {
-        each(self.message.0, self.access);
+        self.message.for_each(|bytes, _| each(bytes, self.access));
     }
 
     /// Messages come at random times.
@@ -178,6 +223,18 @@ impl BoundWorkload for OpenLoad {
     fn load(&self) -> Option<LoadRates> {
         Some(self.rates)
     }
+
+    /// The sizes, if they differ.
+    fn facts(&self, _: Share<'_>) -> Facts {
+        let mut facts = Facts::default();
+        let sizes = &self.sizes;
+        if sizes.only().is_none() {
+            let [least, largest] = [sizes.least(), sizes.largest()].map(|it| bytes_text(Bytes(it)));
+            let mean = significant(sizes.mean());
+            facts.lines.push(("messages", format!("{least} to {largest}, {mean} B in the mean")));
+        }
+        facts
+    }
 }
 
 /// A load on the fabric of its scenario.
@@ -188,7 +245,21 @@ pub(super) fn open_load(spec: &LoadSpec, scenario: &Scenario) -> Result<OpenLoad
     Ok(OpenLoad::new(spec, &scenario.network.fabric, slot, flits_of, scenario.seed)?)
 }
 
-/// Refuses a mean period of an on-off process.
+/// The mean periods of a process, with their keys.
+fn periods(process: Process) -> Vec<(&'static str, Picoseconds)> {
+    match process {
+        Process::Bernoulli | Process::Periodic { .. } => Vec::new(),
+        Process::OnOff { on, off } => {
+            vec![("traffic.process.on-off.on", on), ("traffic.process.on-off.off", off)]
+        }
+        Process::MarkovModulated { high, low, .. } => vec![
+            ("traffic.process.markov-modulated.high", high),
+            ("traffic.process.markov-modulated.low", low),
+        ],
+    }
+}
+
+/// Refuses a mean period of a process.
 fn period_too_short(checks: &mut Checks<'_>, key: &str, mean: Picoseconds, least: Picoseconds) {
     let keys = [key, "link.rate", "router.flit"];
     if checks.sound(&keys) {
@@ -211,6 +282,7 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
         "adapter.injection_channels",
         "link.rate",
         "traffic.message",
+        "traffic.sizes",
         "traffic.read",
         "traffic.process",
     ];
@@ -221,7 +293,8 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
         Access::Write => 0,
         Access::Read { request } => parameters.message_flits(request.0),
     };
-    let flits = (parameters.message_flits(load.message.0) + request) as f64;
+    let sizes = &load.message;
+    let flits = sizes.mean_of(|bytes| (parameters.message_flits(bytes) + request) as f64);
     // Flits a picosecond.
     let channels = f64::from(parameters.injection_channels);
     let most = channels / parameters.injection_flit_time().0 as f64;
@@ -248,20 +321,23 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
                 format!("; load 1 is {} here", gigabits(capacity)),
             )
         }
-        OfferedLoad::Payload(_) if load.message.0 == 0 => {
+        OfferedLoad::Payload(_) if sizes.largest() == 0 => {
             let keys = ["traffic.load", "traffic.message"];
             let message = "messages of 0 B carry no payload, so their load can't be a rate";
             let help = "give the load as a fraction, such as `load = 0.3`";
             return checks.report(&keys, message, "a rate of payload", Some(help.into()));
         }
         OfferedLoad::Payload(rate) => {
-            let flits_a_byte = flits / load.message.0 as f64;
+            let flits_a_byte = flits / sizes.mean();
             let offered = rate.0 as f64 / 8e12 * flits_a_byte * peak;
             let largest = format!("\"{} GB/s\"", rounded_down(most / flits_a_byte * 1e3 / peak));
             let why = format!(
                 "; {} of payload are {} flits of {}",
-                bytes_text(load.message),
-                flits,
+                sizes.only().map_or_else(
+                    || format!("{} B in the mean", significant(sizes.mean())),
+                    |bytes| bytes_text(Bytes(bytes)),
+                ),
+                trimmed(&format!("{flits:.2}")),
                 bytes_text(parameters.flit)
             );
             (offered, largest, why)
@@ -270,6 +346,9 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
     let (while_on, longer_on) = match load.process {
         Process::OnOff { .. } => {
             (" while it is on", ", or on periods longer beside the off periods")
+        }
+        Process::MarkovModulated { .. } => {
+            (" while its rate is high", ", or high periods longer beside the low periods")
         }
         Process::Bernoulli | Process::Periodic { .. } => ("", ""),
     };
@@ -290,7 +369,7 @@ fn can_inject(load: &LoadSpec, checks: &mut Checks<'_>, checked: &Checked<'_>, f
             OfferedLoad::Fraction(load) => format!("at most {}", rounded_down(load / messages)),
             OfferedLoad::Payload(_) => String::new(),
         };
-        let keys = ["traffic.load", "traffic.message"];
+        let keys = ["traffic.load", "traffic.message", "traffic.sizes"];
         let count = significant(messages);
         let message =
             format!("a node would create {count} messages in the time of one flit{while_on}");

@@ -8,6 +8,7 @@
 mod application;
 mod collective;
 mod exchange;
+mod flows;
 mod load;
 mod remote_memory;
 mod several;
@@ -30,7 +31,7 @@ use flitlab_engine::measure::{Collector, CompletionBound};
 use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_report::{PointResult, PointRow};
-use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, Pattern, Workload};
+use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload};
 
 /// The table of the load that may go on beside others.
 pub(crate) const LOAD_TABLE: &str = "traffic";
@@ -78,12 +79,13 @@ impl Component for WorkloadKind {
 }
 
 /// A load comes first: the others may have it beside them.
-static WORKLOADS: [Row<WorkloadKind>; 5] = [
+static WORKLOADS: [Row<WorkloadKind>; 6] = [
     load::TRAFFIC,
     exchange::EXCHANGE,
     application::APPLICATION,
     collective::COLLECTIVE,
     remote_memory::REMOTE_MEMORY,
+    flows::FLOWS,
 ];
 
 /// What is known of a scenario when the keys of its workload are read.
@@ -200,8 +202,8 @@ impl dyn WorkloadSpec {
 pub struct Bound {
     /// The pattern of sources and destinations.
     pub pattern: Pattern,
-    /// The bytes of a message, and how it is sent; of messages of many sizes the mean.
-    pub message: (u64, Access),
+    /// The bytes of messages, and how they are sent.
+    pub message: (MessageSizes, Access),
     /// All that differs from kind to kind.
     pub workload: Box<dyn BoundWorkload>,
 }

@@ -154,7 +154,8 @@ impl WorkloadSpec for RemoteMemorySpec {
         let fabric = &scenario.network.fabric;
         room(RemoteMemory::memory_needed(self, fabric.terminals()))?;
         let pattern = Pattern::new(&self.pattern, fabric, scenario.seed)?;
-        Ok(Bound { pattern, message: self.access(), workload: Box::new(self.clone()) })
+        let (bytes, access) = self.access();
+        Ok(Bound { pattern, message: (bytes.into(), access), workload: Box::new(self.clone()) })
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {

@@ -17,7 +17,8 @@ use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_fabric::{Fabric, NodeName};
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
-    Access, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, Pattern, Several, Workload,
+    Access, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes, Pattern, Several,
+    Workload,
 };
 
 /// The table of several workloads.
@@ -440,8 +441,8 @@ pub struct BoundMember {
     pub is_finite: bool,
     /// The pattern of sources and destinations.
     pub pattern: Pattern,
-    /// The bytes of a message, and how it is sent; of messages of many sizes the mean.
-    pub message: (u64, Access),
+    /// The bytes of messages, and how they are sent.
+    pub message: (MessageSizes, Access),
     /// The terminals that send something, ascending.
     pub senders: Vec<u32>,
     /// Whether its hosts have overheads of their own, so that adapters are to have none.

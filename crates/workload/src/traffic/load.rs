@@ -10,10 +10,11 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
+use super::process::Period;
 use super::workload::boxed;
 use super::{
-    Access, Arrivals, Interval, LoadSpec, Message, MessageKind, OfferedLoad, Pattern, PatternError,
-    Workload, restored, saved,
+    Access, Arrivals, Interval, LoadSpec, Message, MessageKind, MessageSizes, OfferedLoad, Pattern,
+    PatternError, Process, Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -54,6 +55,10 @@ pub enum LoadError {
 
 /// How many messages of a terminal are drawn at a time.
 const BLOCK: usize = 16;
+
+/// Streams of what is drawn for a message when it is created: a terminal's is this one more than its
+/// number.
+const LATE_STREAM: u64 = 1 << 34;
 
 /// Words of a terminal's random stream for each message, several times what patterns draw. So it is
 /// known where those of a block start, and no terminal has to keep its generator.
@@ -96,19 +101,25 @@ pub struct LoadRates {
     /// The highest fraction of the capacity at which every source can create its messages, of which
     /// it has at most one in that time. Infinity where nothing bounds it.
     pub highest_fraction: f64,
-    /// The mean time after which the process of a source begins anew, as
-    /// [`Process::cycle`](super::Process::cycle).
+    /// The mean time after which the process of a source begins anew, or the pattern if that takes
+    /// longer, as [`Process::cycle`](super::Process::cycle) and [`Pattern::cycle`].
     pub cycle: Picoseconds,
 }
 
 /// Traffic at an offered load, under way: creates the messages of each terminal, independently of
 /// the others: they depend on the specification, the seed and the terminal's number only. Takes 200
-/// bytes a terminal.
+/// bytes a terminal, and 64 more where messages have several sizes.
 #[derive(Clone, Debug)]
 pub struct OpenLoad {
     pattern: Pattern,
+    /// That of the pattern; 0 if the pattern stays.
+    cycle: Picoseconds,
     /// Their payload; of a read the response's.
-    pub bytes: u64,
+    pub sizes: MessageSizes,
+    /// By terminal, the numbers of the sizes of the messages in its block; empty if all have one.
+    drawn_sizes: Vec<[u32; BLOCK]>,
+    /// By terminal, the period before and behind its block; empty if the process needs none.
+    periods: Vec<[Period; 2]>,
     /// The kind of its messages.
     pub kind: MessageKind,
     /// One for all terminals, or one each if their rates differ.
@@ -141,7 +152,7 @@ impl OpenLoad {
         seed: u64,
     ) -> Result<Self, LoadError> {
         let pattern = Pattern::new(&spec.pattern, fabric, seed)?;
-        let bytes = spec.message.0;
+        let sizes = spec.message.clone();
         let (kind, request_flits) = match spec.access {
             Access::Write => (MessageKind::Data, 0),
             Access::Read { request } => {
@@ -149,42 +160,57 @@ impl OpenLoad {
                 (MessageKind::Read { request: size }, flits_of(request.0))
             }
         };
-        let message_flits = flits_of(bytes) + request_flits;
+        let message_flits = sizes.mean_of(|bytes| (flits_of(bytes) + request_flits) as f64);
+        let bytes = sizes.mean();
         let interval = match spec.load {
             OfferedLoad::Fraction(load) => {
-                fraction_interval(load, fabric.capacity(), message_flits, slot)?
+                let exact = sizes.only().map(|bytes| flits_of(bytes) + request_flits);
+                fraction_interval(load, fabric.capacity(), (exact, message_flits), slot)?
             }
-            OfferedLoad::Payload(_) if bytes == 0 => return Err(LoadError::NoPayload),
+            OfferedLoad::Payload(_) if sizes.largest() == 0 => return Err(LoadError::NoPayload),
             OfferedLoad::Payload(rate) => {
-                let bits = u128::from(bytes) * 8;
-                let exact = bits
-                    .checked_mul(PICOSECONDS_A_SECOND.into())
-                    .and_then(|numerator| Interval::new(numerator, u128::from(rate.0)));
+                let exact = sizes.only().and_then(|bytes| {
+                    let bits = u128::from(bytes) * 8;
+                    let numerator = bits.checked_mul(PICOSECONDS_A_SECOND.into())?;
+                    Interval::new(numerator, u128::from(rate.0))
+                });
                 exact.unwrap_or_else(|| {
-                    Interval::nearest(bits as f64 * PICOSECONDS_A_SECOND as f64 / rate.0 as f64)
+                    Interval::nearest(bytes * 8.0 * PICOSECONDS_A_SECOND as f64 / rate.0 as f64)
                 })
             }
         };
         let arrivals = arrivals(spec, fabric, &pattern, slot, interval)?;
         let messages = slot.0 as f64 / interval.picoseconds();
-        let flits = messages * message_flits as f64;
+        let flits = messages * message_flits;
         let (fraction, payload) = match spec.load {
             OfferedLoad::Fraction(load) => {
-                (load, bytes as f64 * PICOSECONDS_A_SECOND as f64 / interval.picoseconds())
+                (load, bytes * PICOSECONDS_A_SECOND as f64 / interval.picoseconds())
             }
             OfferedLoad::Payload(rate) => (flits / fabric.capacity(), rate.0 as f64 / 8.0),
         };
         let random = arrivals.iter().any(Arrivals::is_random);
         let most = fabric.live_terminals().map(|it| pattern.rate(it)).fold(0.0, f64::max);
         let highest_fraction = fraction / (messages * most * spec.process.peak());
-        let cycle = spec.process.cycle();
+        let cycle = spec.process.cycle().max(pattern.cycle());
+        let terminals = fabric.terminals() as usize;
+        let drawn_sizes = match sizes.only() {
+            Some(_) => Vec::new(),
+            None => vec![[0; BLOCK]; terminals],
+        };
+        let periods = match spec.process {
+            Process::MarkovModulated { .. } => vec![[Period::default(); 2]; terminals],
+            _ => Vec::new(),
+        };
         Ok(Self {
+            cycle: pattern.cycle(),
             pattern,
-            bytes,
+            sizes,
+            drawn_sizes,
+            periods,
             kind,
             arrivals,
             key: ChaCha8Rng::seed_from_u64(seed).get_seed(),
-            terminals: vec![Terminal::NEW; fabric.terminals() as usize],
+            terminals: vec![Terminal::NEW; terminals],
             first_terminal: 0,
             rates: LoadRates {
                 fraction,
@@ -200,20 +226,38 @@ impl OpenLoad {
 
     /// Draws the block in which a terminal's next message is. Returns the terminal.
     fn draw(&mut self, terminal: u32) -> &Terminal {
-        let own = &mut self.terminals[(terminal - self.first_terminal) as usize];
+        let number = (terminal - self.first_terminal) as usize;
+        let own = &mut self.terminals[number];
         let first = own.index - own.place() as u64;
         let mut random = ChaCha8Rng::from_seed(self.key);
         random.set_stream(terminal.into());
         random.set_word_pos(u128::from(first) * WORDS);
-        self.pattern.destinations(terminal, first, &mut random, &mut own.destinations);
+        if self.cycle == Picoseconds::ZERO {
+            self.pattern.destinations(terminal, first, &mut random, &mut own.destinations);
+        }
         let arrivals = of_terminal(&self.arrivals, terminal);
-        arrivals.draw_block(first, &mut random, &mut own.drawn);
+        let mut period = self.periods.get(number).map_or(Period::default(), |own| own[0]);
+        arrivals.draw_block(first, &mut random, &mut own.drawn, &mut period);
+        if let Some(own) = self.periods.get_mut(number) {
+            own[1] = period;
+        }
+        if let Some(block) = self.drawn_sizes.get_mut(number) {
+            block.fill_with(|| self.sizes.draw(&mut random));
+        }
         own
     }
 
     /// Bytes that the load of so many terminals takes, about.
-    pub fn memory_needed(terminals: u32) -> u64 {
-        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>()) as u64
+    pub fn memory_needed(spec: &LoadSpec, terminals: u32) -> u64 {
+        let sizes = if spec.message.only().is_some() { 0 } else { size_of::<[u32; BLOCK]>() };
+        u64::from(terminals) * (size_of::<Terminal>() + size_of::<Arrivals>() + sizes) as u64
+    }
+
+    /// The size of the message at hand of a terminal, by its number in the vectors here.
+    #[inline]
+    fn size(&self, number: usize) -> u64 {
+        let drawn = self.drawn_sizes.get(number);
+        self.sizes.at(drawn.map_or(0, |block| block[self.terminals[number].place()]))
     }
 
     /// Returns the pattern of sources and destinations.
@@ -245,17 +289,32 @@ impl Workload for OpenLoad {
         terminal: u32,
         now: Picoseconds,
     ) -> (Option<Message>, Option<Picoseconds>) {
-        let own = &mut self.terminals[(terminal - self.first_terminal) as usize];
-        let destination = own.destinations[own.place()];
+        let number = (terminal - self.first_terminal) as usize;
+        let bytes = self.size(number);
+        let own = &mut self.terminals[number];
+        let mut destination = own.destinations[own.place()];
+        if self.cycle > Picoseconds::ZERO {
+            let mut random = ChaCha8Rng::from_seed(self.key);
+            random.set_stream(LATE_STREAM + u64::from(terminal));
+            random.set_word_pos(u128::from(own.index) * WORDS);
+            destination = self.pattern.destination_at(terminal, own.index, now, &mut random);
+        }
         own.index += 1;
         let (index, place) = (own.index, own.place());
-        let drawn = if place == 0 { self.draw(terminal).drawn[0] } else { own.drawn[place] };
+        let drawn = if place == 0 {
+            if let Some([before, behind]) = self.periods.get_mut(number) {
+                *before = *behind;
+            }
+            self.draw(terminal).drawn[0]
+        } else {
+            own.drawn[place]
+        };
         let next = of_terminal(&self.arrivals, terminal).next(now, index, drawn);
         let message = Message {
             time: now,
             source: terminal,
             destination,
-            bytes: self.bytes,
+            bytes,
             kind: self.kind,
             tag: 0,
             class: 0,
@@ -264,19 +323,25 @@ impl Workload for OpenLoad {
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
-        each(self.kind, self.bytes);
+        self.sizes.for_each(|bytes, _| each(self.kind, bytes));
     }
 
-    /// The numbers of the terminals' next messages.
+    /// The numbers of the terminals' next messages, and the periods before their blocks.
     fn state(&self) -> Vec<u8> {
-        let indices = self.terminals.iter().map(|terminal| terminal.index);
-        saved(&indices.collect::<Vec<u64>>())
+        let indices: Vec<u64> = self.terminals.iter().map(|terminal| terminal.index).collect();
+        let periods: Vec<Period> = self.periods.iter().map(|own| own[0]).collect();
+        saved(&(indices, periods))
     }
 
     fn resume(&mut self, state: &[u8]) -> bool {
-        let Some(indices) = restored::<Vec<u64>>(state) else { return false };
-        if indices.len() != self.terminals.len() {
+        let Some((indices, periods)) = restored::<(Vec<u64>, Vec<Period>)>(state) else {
             return false;
+        };
+        if indices.len() != self.terminals.len() || periods.len() != self.periods.len() {
+            return false;
+        }
+        for (own, period) in self.periods.iter_mut().zip(periods) {
+            own[0] = period;
         }
         for (terminal, index) in (self.first_terminal..).zip(indices) {
             self.terminals[(terminal - self.first_terminal) as usize].index = index;
@@ -289,8 +354,12 @@ impl Workload for OpenLoad {
 
     fn split(mut self: Box<Self>, terminals: &[Range<u32>]) -> Vec<Box<dyn Workload>> {
         let mut all = std::mem::take(&mut self.terminals).into_iter();
+        let mut sizes = std::mem::take(&mut self.drawn_sizes).into_iter();
+        let mut periods = std::mem::take(&mut self.periods).into_iter();
         boxed(terminals.iter().map(|range| Self {
             terminals: all.by_ref().take(range.len()).collect(),
+            drawn_sizes: sizes.by_ref().take(range.len()).collect(),
+            periods: periods.by_ref().take(range.len()).collect(),
             first_terminal: range.start,
             ..(*self).clone()
         }))
@@ -299,6 +368,9 @@ impl Workload for OpenLoad {
     /// Bytes on the heap.
     fn memory(&self) -> usize {
         self.pattern.memory()
+            + self.sizes.memory()
+            + self.drawn_sizes.capacity() * size_of::<[u32; BLOCK]>()
+            + self.periods.capacity() * size_of::<[Period; 2]>()
             + self.arrivals.capacity() * size_of::<Arrivals>()
             + self.terminals.capacity() * size_of::<Terminal>()
     }
@@ -346,11 +418,12 @@ fn arrivals(
     Ok(each)
 }
 
-/// The time between messages of so many flits at this fraction of the capacity (flits a slot).
+/// The time between messages of so many flits at this fraction of the capacity (flits a slot). It is
+/// exact if the flits are the same of all.
 fn fraction_interval(
     load: f64,
     capacity: f64,
-    message_flits: u64,
+    (all_flits, mean_flits): (Option<u64>, f64),
     slot: Picoseconds,
 ) -> Result<Interval, LoadError> {
     if !(MIN_FRACTION..=MAX_FRACTION).contains(&load) {
@@ -361,11 +434,11 @@ fn fraction_interval(
     let product = |factors: [u128; 4]| {
         factors.into_iter().try_fold(1u128, |product, factor| product.checked_mul(factor))
     };
-    let numerator = [u128::from(slot), u128::from(message_flits), load_under, capacity_under];
-    let exact = product(numerator)
+    let exact = all_flits
+        .and_then(|flits| product([slot.into(), flits.into(), load_under, capacity_under]))
         .zip(product([load_over, capacity_over, 1, 1]))
         .and_then(|(numerator, denominator)| Interval::new(numerator, denominator));
-    let about = || Interval::nearest(slot.0 as f64 * message_flits as f64 / (load * capacity));
+    let about = || Interval::nearest(slot.0 as f64 * mean_flits / (load * capacity));
     Ok(exact.unwrap_or_else(about))
 }
 

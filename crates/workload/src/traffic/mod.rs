@@ -2,7 +2,9 @@
 
 mod application;
 mod collective;
+mod csv_file;
 mod exchange;
+mod flows;
 mod interval;
 mod load;
 mod logarithm;
@@ -11,6 +13,7 @@ mod process;
 mod remote_memory;
 mod script;
 mod several;
+mod sizes;
 mod spec;
 mod workload;
 
@@ -20,6 +23,7 @@ pub use application::{
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
+pub use flows::{Flow, Flows, FlowsSpec};
 pub use interval::Interval;
 pub use load::{LoadError, LoadRates, OpenLoad};
 pub use pattern::{
@@ -30,6 +34,7 @@ pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
 pub use script::Script;
 pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
+pub use sizes::MessageSizes;
 pub use spec::*;
 pub use workload::{CloneWorkload, HostOverheads, Needs, Wake, Workload, restored, saved};
 

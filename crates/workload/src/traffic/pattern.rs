@@ -27,6 +27,7 @@ mod hotspot;
 mod kind;
 mod live;
 mod matrix;
+mod mixture;
 mod neighbor;
 mod nodes;
 mod pairs;
@@ -58,10 +59,11 @@ pub use nodes::Nodes;
 pub use rule::PatternRule;
 
 use flitlab_base::registry::Row;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 23] = [
+pub static PATTERNS: [Row<PatternKind>; 24] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
@@ -85,6 +87,7 @@ pub static PATTERNS: [Row<PatternKind>; 23] = [
     hotspot::HOTSPOT,
     matrix::MATRIX,
     pairs::PAIRS,
+    mixture::MIXTURE,
 ];
 
 /// A pattern bound to a fabric: who sends to whom.
@@ -162,6 +165,27 @@ impl Pattern {
             "{} sends to a failed node",
             self.name
         );
+    }
+
+    /// After how long the pattern has gone through all that it does, if destinations depend on the
+    /// time; else 0.
+    pub fn cycle(&self) -> Picoseconds {
+        self.rule.cycle()
+    }
+
+    /// The [destination](Self::destination) of a message of `source`, which sends, that is created
+    /// at this time.
+    pub(super) fn destination_at(
+        &self,
+        source: u32,
+        index: u64,
+        time: Picoseconds,
+        random: &mut ChaCha8Rng,
+    ) -> u32 {
+        let to = self.rule.destination_at(source, index, time, &self.live, random);
+        let to = to.expect("a source that sends has destinations");
+        debug_assert!(self.live.contains(to), "{} sends to a failed node", self.name);
+        to
     }
 
     /// Number of steps of a finite exchange: in each, every source sends to one partner at most.

@@ -22,9 +22,24 @@
 //!
 //! The time to the first message has the distribution of the remainder of a gap at a random time,
 //! where long ones are likelier: geometric as well, with probability m c / d of the mean 1 / d.
+//!
+//! # Markov-modulated
+//!
+//! Now the source has a message in a slot of either period, with probability p or q. Behind a
+//! message it is in a period of either kind, so the state has to be kept ([`Chain`]). The
+//! probabilities that a source in period i has no message for n slots and is in period j then are
+//! those of row i of
+//!
+//! T^n, T = [[(1 - beta)(1 - p), beta (1 - q)], [alpha (1 - p), (1 - alpha)(1 - q)]].
+//!
+//! With x and X, the smaller and the larger root of x^2 - s x + beta q + alpha p + p q (1 - alpha -
+//! beta), s = 2 - trace T, this row is (1 - x)^n A + (1 - X)^n B for vectors A and B. The gap is
+//! found by bisection from a uniform number, and the period that it ends in is drawn by its
+//! probability.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::logarithm::logarithms;
 use super::{Interval, Process};
@@ -42,6 +57,8 @@ pub struct Arrivals {
     /// [`Process::OnOff`], that the next slot of a short gap has none.
     slots_a_miss: f64,
     long: LongGaps,
+    /// Of [`Process::MarkovModulated`].
+    chain: Option<Box<Chain>>,
 }
 
 /// The gaps of [`Process::OnOff`] with the longer mean; others have none.
@@ -66,25 +83,33 @@ impl Arrivals {
     /// number of picoseconds below the interval. [`Process::OnOff`]: before each slot a source that
     /// is on goes off with probability slot / on, and one that is off on with slot / off; in a slot
     /// in which it is on it has a message with the probability that gives the mean interval.
+    /// [`Process::MarkovModulated`]: likewise with a high and a low probability of a message.
     ///
     /// # Panics
     /// If the slot is 0 or the interval is shorter than the slot, or a mean period than two slots.
     pub fn new(process: Process, slot: Picoseconds, interval: Interval) -> Self {
         assert!(slot > Picoseconds::ZERO && interval.whole >= slot.0, "at most one message a slot");
         let rate = (slot.0 as f64 / interval.picoseconds()).min(1.0);
+        let least = Self::least_period(slot);
+        let probability = |mean: Picoseconds| {
+            assert!(mean >= least, "at least two slots a period");
+            slot.0 as f64 / mean.0 as f64
+        };
+        let mut chain = None;
         let (miss, long) = match process {
             Process::Bernoulli | Process::Periodic { .. } => (rate, LongGaps::default()),
-            Process::OnOff { on, off } => {
-                let least = Self::least_period(slot);
-                assert!(on >= least && off >= least, "at least two slots a period");
-                let probability = |mean: Picoseconds| slot.0 as f64 / mean.0 as f64;
-                on_off(rate, probability(off), probability(on))
+            Process::OnOff { on, off } => on_off(rate, probability(off), probability(on)),
+            Process::MarkovModulated { high, low, ratio } => {
+                let switches = [probability(high), probability(low)];
+                let high = (rate * process.peak()).min(1.0);
+                chain = Some(Box::new(Chain::new([high, high / ratio], switches)));
+                (rate, LongGaps::default())
             }
         };
-        Self { process, slot, interval, slots_a_miss: slots_a_miss(miss), long }
+        Self { process, slot, interval, slots_a_miss: slots_a_miss(miss), long, chain }
     }
 
-    /// The shortest mean length of a period of [`Process::OnOff`]: two slots.
+    /// The shortest mean length of a period: two slots.
     pub fn least_period(slot: Picoseconds) -> Picoseconds {
         slot * 2
     }
@@ -94,16 +119,17 @@ impl Arrivals {
         match self.process {
             Process::Bernoulli => self.slots_a_miss != 0.0,
             Process::Periodic { .. } => false,
-            Process::OnOff { .. } => true,
+            Process::OnOff { .. } | Process::MarkovModulated { .. } => true,
         }
     }
 
     /// Draws what the chance in the creation time of message `index` is: for [`Process::Bernoulli`]
     /// and [`Process::OnOff`] how many slots it is behind the message before, the first one behind
     /// slot -1; for [`Process::Periodic`] the phase, with message 0. Where there is no chance it
-    /// draws nothing.
+    /// draws nothing. [`Process::MarkovModulated`] draws slots too, and the period that it is in
+    /// goes from message to message in `period`; any will do before the first.
     #[inline]
-    pub fn draw(&self, index: u64, random: &mut ChaCha8Rng) -> u64 {
+    pub fn draw(&self, index: u64, random: &mut ChaCha8Rng, period: &mut Period) -> u64 {
         match self.process {
             Process::Bernoulli => gap(libm::log(uniform(random)), self.slots_a_miss),
             Process::OnOff { .. } => self.long_or_short(index, random),
@@ -112,6 +138,13 @@ impl Arrivals {
                 random.random_range(0..self.interval.whole.saturating_add(partial))
             }
             Process::Periodic { .. } => 0,
+            Process::MarkovModulated { .. } => {
+                let chain = self.chain.as_ref().expect("such a process has a chain");
+                if index == 0 {
+                    *period = chain.at_random_time(random);
+                }
+                chain.draw(random, period)
+            }
         }
     }
 
@@ -122,6 +155,7 @@ impl Arrivals {
         first: u64,
         random: &mut ChaCha8Rng,
         block: &mut [u64; N],
+        period: &mut Period,
     ) {
         if let Process::Bernoulli = self.process {
             let mut numbers = [0.0; N];
@@ -135,14 +169,16 @@ impl Arrivals {
             return;
         }
         for (index, drawn) in (first..).zip(block) {
-            *drawn = self.draw(index, random);
+            *drawn = self.draw(index, random, period);
         }
     }
 
     /// Creation time of the first message, number 0, for which this was drawn.
     pub fn first(&self, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli | Process::OnOff { .. } => self.slot * (drawn - 1),
+            Process::Bernoulli | Process::OnOff { .. } | Process::MarkovModulated { .. } => {
+                self.slot * (drawn - 1)
+            }
             Process::Periodic { .. } => Picoseconds(drawn),
         }
     }
@@ -152,7 +188,9 @@ impl Arrivals {
     #[inline]
     pub fn next(&self, previous: Picoseconds, index: u64, drawn: u64) -> Picoseconds {
         match self.process {
-            Process::Bernoulli | Process::OnOff { .. } => previous + self.slot * drawn,
+            Process::Bernoulli | Process::OnOff { .. } | Process::MarkovModulated { .. } => {
+                previous + self.slot * drawn
+            }
             Process::Periodic { .. } if !previous.is_told() => previous,
             Process::Periodic { .. } => {
                 let phase = previous - self.interval.times(index - 1);
@@ -168,6 +206,101 @@ impl Arrivals {
         let is_long = random.random::<u64>() >> (u64::BITS - BITS) < share;
         let slots_a_miss = if is_long { slots_a_miss } else { self.slots_a_miss };
         gap(libm::log(uniform(random)), slots_a_miss)
+    }
+}
+
+/// The period in which a source of [`Process::MarkovModulated`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Period {
+    /// That of the high rate.
+    #[default]
+    High,
+    /// That of the low rate.
+    Low,
+}
+
+/// Gaps of [`Process::MarkovModulated`], from [`Period::High`] and from [`Period::Low`].
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    /// The logarithms of 1 - x and of 1 - X.
+    logarithms: [f64; 2],
+    /// The vectors A and B.
+    rows: [[[f64; 2]; 2]; 2],
+    /// The probability that the source is in the other period in the next slot.
+    switches: [f64; 2],
+    /// The probability that a slot has a message.
+    messages: [f64; 2],
+}
+
+impl Chain {
+    fn new(messages: [f64; 2], switches: [f64; 2]) -> Self {
+        let ([p, q], [beta, alpha]) = (messages, switches);
+        // The diagonal of I - T, and what is beside that of T.
+        let diagonal = [beta + p - beta * p, alpha + q - alpha * q];
+        let beside = [beta * (1.0 - q), alpha * (1.0 - p)];
+        let difference = diagonal[0] - diagonal[1];
+        let root = (difference * difference + 4.0 * beside[0] * beside[1]).sqrt();
+        let larger = (diagonal[0] + diagonal[1] + root) / 2.0;
+        // The other form of the root cancels digits.
+        let smaller = (beta * q + alpha * p + p * q * (1.0 - alpha - beta)) / larger;
+        let row = |from: usize| {
+            let mut rows = [[0.0; 2]; 2];
+            rows[0][from] = (larger - diagonal[from]) / root;
+            rows[0][1 - from] = beside[from] / root;
+            rows[1][from] = (diagonal[from] - smaller) / root;
+            rows[1][1 - from] = -beside[from] / root;
+            rows
+        };
+        Self {
+            logarithms: [smaller, larger].map(|root| libm::log1p(-root.min(1.0))),
+            rows: [row(0), row(1)],
+            switches,
+            messages,
+        }
+    }
+
+    /// The period of a source at a random time.
+    fn at_random_time(&self, random: &mut ChaCha8Rng) -> Period {
+        let [to_low, to_high] = self.switches;
+        if uniform(random) * (to_low + to_high) <= to_high { Period::High } else { Period::Low }
+    }
+
+    /// The probability that there is no message in `slots` slots, 1 at least.
+    fn none_in(&self, from: usize, slots: u64) -> f64 {
+        let sum = |row: [f64; 2]| row[0] + row[1];
+        let [one, other] = self.rows[from].map(sum);
+        let [slow, fast] = self.logarithms.map(|logarithm| libm::exp(logarithm * slots as f64));
+        one * slow + other * fast
+    }
+
+    /// Draws the slots to the next message, 1 or more, and the period in which it comes.
+    fn draw(&self, random: &mut ChaCha8Rng, period: &mut Period) -> u64 {
+        let (from, drawn) = (*period as usize, uniform(random));
+        // The least number of slots in which none is less likely than that. For it is sure that
+        // `none_in` is at most this multiple of (1 - x)^n.
+        let [one, other] = self.rows[from].map(|row| row[0] + row[1]);
+        let multiple = if other < 0.0 { one } else { 1.0 };
+        let [slow, fast] = self.logarithms;
+        let (mut before, mut at) = (0, gap(libm::log(drawn / multiple).min(0.0), 1.0 / slow));
+        while self.none_in(from, at) >= drawn && at < u64::MAX {
+            at = at.saturating_mul(2);
+        }
+        while at - before > 1 {
+            let middle = before + (at - before) / 2;
+            if self.none_in(from, middle) >= drawn { before = middle } else { at = middle }
+        }
+        // The probabilities of either period one slot before, but for a factor.
+        let ratio = if at == 1 { 1.0 } else { libm::exp((fast - slow) * (at - 1) as f64) };
+        let [one, other] = self.rows[from];
+        let before = [0, 1].map(|to| one[to] + ratio * other[to]);
+        let [to_low, to_high] = self.switches;
+        let now = [
+            before[0] * (1.0 - to_low) + before[1] * to_high,
+            before[0] * to_low + before[1] * (1.0 - to_high),
+        ];
+        let [high, low] = [0, 1].map(|to| (now[to] * self.messages[to]).max(0.0));
+        *period = if uniform(random) * (high + low) <= high { Period::High } else { Period::Low };
+        at
     }
 }
 
@@ -227,10 +360,10 @@ mod tests {
     }
 
     fn times(arrivals: &Arrivals, count: u64) -> Vec<Picoseconds> {
-        let mut random = random();
-        let mut times = vec![arrivals.first(arrivals.draw(0, &mut random))];
+        let (mut random, mut period) = (random(), Period::High);
+        let mut times = vec![arrivals.first(arrivals.draw(0, &mut random, &mut period))];
         for index in 1..count {
-            let drawn = arrivals.draw(index, &mut random);
+            let drawn = arrivals.draw(index, &mut random, &mut period);
             times.push(arrivals.next(times[index as usize - 1], index, drawn));
         }
         times
@@ -240,15 +373,18 @@ mod tests {
     fn a_block_has_the_draws_of_its_messages() {
         let interval = Interval::new(u128::from(SLOT * 20), 1).unwrap();
         let on_off = Process::OnOff { on: SLOT * 100, off: SLOT * 50 };
-        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
+        let markov = Process::MarkovModulated { high: SLOT * 100, low: SLOT * 300, ratio: 7.0 };
+        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off, markov] {
             let arrivals = Arrivals::new(process, SLOT, interval);
             let (mut one_by_one, mut at_once) = (random(), random());
+            let mut periods = [Period::High; 2];
             for first in (0..10_000).step_by(16) {
                 let expected: [u64; 16] = std::array::from_fn(|place| {
-                    arrivals.draw(first + place as u64, &mut one_by_one)
+                    arrivals.draw(first + place as u64, &mut one_by_one, &mut periods[0])
                 });
                 let mut block = [0; 16];
-                arrivals.draw_block(first, &mut at_once, &mut block);
+                arrivals.draw_block(first, &mut at_once, &mut block, &mut periods[1]);
+                assert_eq!(periods[0], periods[1]);
                 assert_eq!(block, expected);
             }
             assert_eq!(one_by_one, at_once);
@@ -279,7 +415,9 @@ mod tests {
             Arrivals::new(Process::Bernoulli, Picoseconds(1), Interval::new(4, 1).unwrap());
         let mut random = random();
         let zero = (0..10_000)
-            .filter(|_| arrivals.first(arrivals.draw(0, &mut random)) == Picoseconds(0))
+            .filter(|_| {
+                arrivals.first(arrivals.draw(0, &mut random, &mut Period::High)) == Picoseconds(0)
+            })
             .count();
         assert!(zero.abs_diff(2_500) < 4 * 44, "{zero}");
     }
@@ -298,7 +436,8 @@ mod tests {
     fn a_tiny_probability_ends_beyond_what_can_be_told() {
         let never = Interval::new(u128::MAX, 1).unwrap();
         let on_off = Process::OnOff { on: SLOT * 2, off: SLOT * 2 };
-        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
+        let markov = Process::MarkovModulated { high: SLOT * 2, low: SLOT * 2, ratio: 2.0 };
+        for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off, markov] {
             let times = times(&Arrivals::new(process, SLOT, never), 5_000);
             assert!(times.is_sorted());
             assert_eq!(times.last(), Some(&Picoseconds::BEYOND));
@@ -404,7 +543,8 @@ mod tests {
     fn the_first_message_of_an_on_off_source_is_as_likely_in_slot_0_as_in_any_other() {
         let arrivals = on_off_of(5, 45, 20);
         let mut random = random();
-        let draws = (0..20_000).map(|_| arrivals.first(arrivals.draw(0, &mut random)));
+        let draws =
+            (0..20_000).map(|_| arrivals.first(arrivals.draw(0, &mut random, &mut Period::High)));
         let zero = draws.filter(|&first| first == Picoseconds(0)).count();
         assert!(zero.abs_diff(1_000) < 4 * 31, "{zero}");
     }
@@ -414,6 +554,108 @@ mod tests {
         let slots: Vec<u64> =
             times(&on_off_of(8, 24, 8), 12).iter().map(|&time| time / SLOT).collect();
         assert_eq!(slots, [47, 48, 50, 55, 56, 82, 84, 85, 89, 91, 92, 161]);
+    }
+
+    /// Arrivals of high and low periods of so many slots in the mean.
+    fn markov_of(high: u64, low: u64, ratio: f64, inverse: u64) -> Arrivals {
+        let interval = Interval::new(u128::from(SLOT * inverse), 1).unwrap();
+        let process = Process::MarkovModulated { high: SLOT * high, low: SLOT * low, ratio };
+        Arrivals::new(process, SLOT, interval)
+    }
+
+    const MARKOV: [(u64, u64, f64, u64); 5] = [
+        (2, 2, 2.0, 3),
+        (10, 30, 4.0, 5),
+        (500, 20_000, 30.0, 41),
+        (40, 3, 9.0, 400),
+        (12, 36, 1e6, 4),
+    ];
+
+    #[test]
+    fn gaps_of_high_and_low_periods_are_those_of_the_chain_of_two_states() {
+        for (high, low, ratio, inverse) in MARKOV {
+            let chain = *markov_of(high, low, ratio, inverse).chain.unwrap();
+            let (alpha, beta) = (1.0 / low as f64, 1.0 / high as f64);
+            let [p, q] = chain.messages;
+            // The mean rate is the one that was asked for.
+            let mean = (p * alpha + q * beta) / (alpha + beta);
+            assert!((mean * inverse as f64 - 1.0).abs() < 1e-12, "{mean}");
+            for from in [0, 1] {
+                let mut state = [1.0 - from as f64, from as f64];
+                for slots in 1..3_000 {
+                    let now = [
+                        state[0] * (1.0 - beta) + state[1] * alpha,
+                        state[0] * beta + state[1] * (1.0 - alpha),
+                    ];
+                    state = [now[0] * (1.0 - p), now[1] * (1.0 - q)];
+                    let (told, sum) = (chain.none_in(from, slots), state[0] + state[1]);
+                    assert!((told - sum).abs() < 1e-9, "{high} {low} {slots}: {told} {sum}");
+                }
+            }
+        }
+    }
+
+    /// Draws the same chain slot by slot, and compares the gaps and the periods of messages.
+    #[test]
+    fn gaps_of_high_and_low_periods_come_as_if_drawn_slot_by_slot() {
+        for (high, low, ratio, inverse) in MARKOV {
+            let chain = *markov_of(high, low, ratio, inverse).chain.unwrap();
+            let (mut random, mut period) = (random(), Period::High);
+            let messages = 40_000;
+            let mut counts = [[0.0; 4]; 2];
+            for _ in 0..messages {
+                let gap = chain.draw(&mut random, &mut period);
+                let place = usize::from(gap > 1) + usize::from(gap > inverse);
+                counts[0][place] += 1.0;
+                counts[0][3] += f64::from(u8::from(period == Period::High));
+            }
+            let mut state = 0;
+            for _ in 0..messages {
+                let mut gap = 0;
+                loop {
+                    gap += 1;
+                    if uniform(&mut random) <= chain.switches[state] {
+                        state = 1 - state;
+                    }
+                    if uniform(&mut random) <= chain.messages[state] {
+                        break;
+                    }
+                }
+                let place = usize::from(gap > 1) + usize::from(gap > inverse);
+                counts[1][place] += 1.0;
+                counts[1][3] += f64::from(u8::from(state == 0));
+            }
+            for place in 0..4 {
+                let [one, other] = counts.map(|of| of[place]);
+                // Messages of a period resemble each other.
+                let together = 1.0 + high.max(low) as f64 / inverse as f64;
+                let deviation = ((one + other) * together).sqrt();
+                assert!((one - other).abs() <= 4.0 * deviation + 4.0, "{high} {low}: {counts:?}");
+            }
+        }
+    }
+
+    /// With next to no messages in low periods, each period of the high rate is a burst.
+    #[test]
+    fn bursts_of_a_markov_modulated_source_have_the_mean_length_that_was_asked_for() {
+        let (high, low) = (50, 5_000);
+        // One message in each slot of a high period, and none in a hundred low ones.
+        let inverse = 101;
+        let gaps = gaps(&markov_of(high, low, 1e9, inverse), 200_000);
+        let ends = gaps.iter().filter(|&&gap| gap > 1).count() as f64;
+        let mean = gaps.len() as f64 / ends;
+        assert!((mean - high as f64).abs() < 4.0 * high as f64 / ends.sqrt(), "{mean}");
+        let all: u64 = gaps.iter().sum();
+        let rate = gaps.len() as f64 / all as f64;
+        // A burst has 50 messages, of a deviation of 50, and so have the gaps between bursts.
+        assert!((rate * inverse as f64 - 1.0).abs() < 4.0 * (2.0 / ends).sqrt(), "{rate}");
+    }
+
+    #[test]
+    fn the_same_stream_gives_the_same_markov_modulated_times_on_every_machine() {
+        let slots: Vec<u64> =
+            times(&markov_of(8, 24, 5.0, 8), 12).iter().map(|&time| time / SLOT).collect();
+        assert_eq!(slots, [9, 13, 25, 26, 27, 31, 37, 40, 58, 66, 67, 85]);
     }
 
     #[test]
@@ -439,7 +681,8 @@ mod tests {
             Arrivals::new(Process::Periodic { in_step: false }, Picoseconds(1), interval);
         let mut random = random();
         let mut seen = [0; 4];
-        (0..4_000).for_each(|_| seen[arrivals.draw(0, &mut random) as usize] += 1);
+        (0..4_000)
+            .for_each(|_| seen[arrivals.draw(0, &mut random, &mut Period::High) as usize] += 1);
         assert!(seen.iter().all(|count| (880..1_120).contains(count)), "{seen:?}");
     }
 }

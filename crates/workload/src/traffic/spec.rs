@@ -1,6 +1,6 @@
 //! Specifications of traffic, checked but not yet bound to a fabric.
 
-use super::PatternSpec;
+use super::{MessageSizes, PatternSpec};
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 
 /// How much a node sends.
@@ -13,7 +13,7 @@ pub enum OfferedLoad {
 }
 
 /// When messages are created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Process {
     /// In each flit time of a network channel a message with the same probability.
     Bernoulli,
@@ -30,6 +30,16 @@ pub enum Process {
         /// The mean length of an off period.
         off: Picoseconds,
     },
+    /// As [`Process::Bernoulli`] at a high and at a low rate in periods that take turns. The
+    /// lengths of both are geometrically distributed.
+    MarkovModulated {
+        /// The mean length of a period of the high rate.
+        high: Picoseconds,
+        /// The mean length of a period of the low rate.
+        low: Picoseconds,
+        /// The high rate over the low one, above 1.
+        ratio: f64,
+    },
 }
 
 impl Process {
@@ -38,15 +48,20 @@ impl Process {
         match self {
             Self::Bernoulli | Self::Periodic { .. } => 1.0,
             Self::OnOff { on, off } => (on.0 as f64 + off.0 as f64) / on.0 as f64,
+            Self::MarkovModulated { high, low, ratio } => {
+                let (high, low) = (high.0 as f64, low.0 as f64);
+                ratio * (high + low) / (ratio * high + low)
+            }
         }
     }
 
-    /// The mean time after which the process begins anew: an on period with an off period. 0 of
-    /// processes without periods.
+    /// The mean time after which the process begins anew: a period of either kind. 0 of processes
+    /// without periods.
     pub fn cycle(self) -> Picoseconds {
         match self {
             Self::Bernoulli | Self::Periodic { .. } => Picoseconds::ZERO,
             Self::OnOff { on, off } => on + off,
+            Self::MarkovModulated { high, low, .. } => high + low,
         }
     }
 }
@@ -83,8 +98,8 @@ pub struct LoadSpec {
     pub process: Process,
     /// The offered load of a node.
     pub load: OfferedLoad,
-    /// Payload of a message.
-    pub message: Bytes,
+    /// Payload of messages.
+    pub message: MessageSizes,
     /// Whether messages are written or read.
     pub access: Access,
 }

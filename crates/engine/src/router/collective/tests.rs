@@ -133,7 +133,7 @@ impl Network {
             pattern: PatternSpec::new("uniform", ""),
             process: Process::Bernoulli,
             load: OfferedLoad::Fraction(load),
-            message: Bytes(256),
+            message: Bytes(256).into(),
             access,
         };
         let flits = |bytes| self.parameters.message_flits(bytes);
@@ -482,7 +482,8 @@ fn a_packet_of_one_operand_leaves_no_earlier_than_the_results_before_it() {
     let slot = network.parameters.link_flit_time();
     let load = |fraction| {
         let (load, message) = (OfferedLoad::Fraction(fraction), Bytes(300));
-        let spec = LoadSpec { pattern: pattern.clone(), process, load, message, access };
+        let spec =
+            LoadSpec { pattern: pattern.clone(), process, load, message: message.into(), access };
         OpenLoad::new(&spec, &network.fabric, slot, flits, 3).unwrap()
     };
     let roots = vec![0, 3];

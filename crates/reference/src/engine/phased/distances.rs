@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::{
     RelationRoutes,
     adaptive::Misroute,
-    phased::{Ancestor, Cost, Polarized},
+    phased::{Among, Ancestor, Cost, Polarized},
     relation::Hop,
 };
 
@@ -154,10 +154,16 @@ impl<'a> Distances<'a> {
         let ways = self.onward(ends, router);
         let ports: Vec<u16> = ways.iter().map(|&(port, _)| port).collect();
         let chosen = match self.rule {
-            Rule::Ancestor(rule) if rule.drawn > 0 && ports.len() > 1 => {
-                let draws = (0..u32::from(rule.drawn)).map(|number| {
-                    let place = 256 + router * u32::from(rule.drawn) + number;
-                    ports[drawn_below(self.routes.seed, packet, place, ports.len())]
+            Rule::Ancestor(rule) if rule.among != Among::All && ports.len() > 1 => {
+                let (count, number) = match rule.among {
+                    Among::Drawn(count) => (u32::from(count), packet.sequence),
+                    // The number of its flow in place of the packet's.
+                    _ => (1, packet.destination),
+                };
+                let numbers = (packet.source, number);
+                let draws = (0..count).map(|number| {
+                    let place = 256 + router * count + number;
+                    ports[drawn_below(self.routes.seed, numbers, place, ports.len())]
                 });
                 let draws: Vec<u16> = draws.collect();
                 let least = draws.iter().map(|&port| out(port)).min();

@@ -254,7 +254,14 @@ impl<'a> Legs<'a> {
         if targets.is_empty() {
             return None;
         }
-        Some(targets[drawn_below(self.routes.seed, packet, number, targets.len())])
+        Some(
+            targets[drawn_below(
+                self.routes.seed,
+                (packet.source, packet.sequence),
+                number,
+                targets.len(),
+            )],
+        )
     }
 
     /// The leg on which a packet goes on from a router.

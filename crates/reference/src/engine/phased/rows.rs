@@ -93,7 +93,7 @@ impl<'a> Rows<'a> {
     }
 
     fn coin(&self, packet: &Packet) -> bool {
-        drawn_below(self.routes.seed, packet, 0, 2) == 1
+        drawn_below(self.routes.seed, (packet.source, packet.sequence), 0, 2) == 1
     }
 
     /// The virtual channels of step `number` of `all`.

@@ -13,7 +13,7 @@ fn spec(load: OfferedLoad) -> LoadSpec {
         pattern: PatternSpec::new("uniform", ""),
         process: Process::Bernoulli,
         load,
-        message: Bytes(256),
+        message: Bytes(256).into(),
         access: Access::Write,
     }
 }
@@ -82,7 +82,9 @@ fn a_read_counts_its_request_and_its_response() {
 #[test]
 fn messages_come_at_the_offered_rate() {
     let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(200_000) };
-    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
+    let (high, low) = (Picoseconds(100_000), Picoseconds(200_000));
+    let markov = Process::MarkovModulated { high, low, ratio: 5.0 };
+    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off, markov] {
         let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.25)) };
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let slots = 100_000;
@@ -94,11 +96,102 @@ fn messages_come_at_the_offered_rate() {
     }
 }
 
+/// Web search as papers on data centres have it, a hundred times smaller.
+fn web_search() -> MessageSizes {
+    let points = [
+        (100, 0.15),
+        (200, 0.2),
+        (300, 0.3),
+        (500, 0.4),
+        (800, 0.53),
+        (2_000, 0.6),
+        (10_000, 0.7),
+        (20_000, 0.8),
+        (50_000, 0.9),
+        (100_000, 0.97),
+        (300_000, 1.0),
+    ];
+    MessageSizes::cumulative(&points.map(|(bytes, up_to)| (Bytes(bytes), up_to)))
+}
+
+#[test]
+fn sizes_that_are_drawn_offer_the_load_that_was_asked_for() {
+    let list = MessageSizes::weighted(&[(Bytes(64), 3.0), (Bytes(4_096), 1.0)]);
+    let parameters = Parameters::default();
+    for (message, slots) in [(list, 200_000), (web_search(), 4_000_000)] {
+        let asked = [OfferedLoad::Fraction(0.25), OfferedLoad::Payload(Rate(8_000_000_000))];
+        for (load, access) in [
+            (asked[0], Access::Write),
+            (asked[1], Access::Write),
+            (asked[0], Access::Read { request: Bytes(300) }),
+        ] {
+            let spec = LoadSpec { message: message.clone(), access, ..spec(load) };
+            let mut load = bind(&spec, &[4, 4]).unwrap();
+            let end = slots * 2_133;
+            let messages = run(&mut load, 16, Picoseconds(end));
+            let request = match access {
+                Access::Write => 0,
+                Access::Read { request } => parameters.message_flits(request.0),
+            };
+            let of = |bytes| (parameters.message_flits(bytes) + request) as f64;
+            let expected = load.rates.messages * slots as f64 * 16.0;
+            // The sum of a random number of sizes: the deviation is that of the mean square.
+            let square = message.mean_of(|bytes| of(bytes).powi(2));
+            let flits: f64 = messages.iter().map(|message| of(message.bytes)).sum();
+            let error = flits - load.rates.flits * slots as f64 * 16.0;
+            assert!(error.abs() < 4.0 * (expected * square).sqrt(), "{error} of {flits}");
+            let square = message.mean_of(|bytes| (bytes as f64).powi(2));
+            let payload: f64 = messages.iter().map(|message| message.bytes as f64).sum();
+            let error = payload - load.rates.payload * end as f64 / 1e12 * 16.0;
+            assert!(error.abs() < 4.0 * (expected * square).sqrt(), "{error} of {payload}");
+            // Intervals are multiples of 2^-20 ps.
+            let offered = match spec.load {
+                OfferedLoad::Fraction(asked) => {
+                    load.rates.flits / fabric(&[4, 4]).capacity() / asked
+                }
+                OfferedLoad::Payload(_) => load.rates.payload / 1e9,
+            };
+            assert!((offered - 1.0).abs() < 1e-9, "{offered}");
+        }
+    }
+}
+
+#[test]
+fn what_is_drawn_does_not_depend_on_how_terminals_are_parted() {
+    let (high, low) = (Picoseconds(1_000_000), Picoseconds(9_000_000));
+    let spec = LoadSpec {
+        pattern: PatternSpec::new("hotspot", "share = 0.5\nmoves_every = \"1 us\""),
+        process: Process::MarkovModulated { high, low, ratio: 4.0 },
+        message: web_search(),
+        ..spec(OfferedLoad::Fraction(0.25))
+    };
+    let mut whole = bind(&spec, &[4, 4]).unwrap();
+    let end = Picoseconds(2_000_000_000);
+    let all = run(&mut whole, 16, end);
+    let parts = Box::new(bind(&spec, &[4, 4]).unwrap()).split(&[0..3, 3..16]);
+    let mut found = Vec::new();
+    for (mut part, range) in parts.into_iter().zip([0..3, 3..16]) {
+        for terminal in range {
+            let mut next = part.first(terminal);
+            while let Some(now) = next.filter(|&now| now < end) {
+                let message;
+                (message, next) = part.create(terminal, now);
+                found.extend(message);
+            }
+        }
+    }
+    assert_eq!(found, all);
+}
+
 #[test]
 fn a_load_goes_on_from_its_state() {
     let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(200_000) };
-    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off] {
-        let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(0.25)) };
+    let (high, low) = (Picoseconds(100_000), Picoseconds(900_000));
+    let markov = Process::MarkovModulated { high, low, ratio: 4.0 };
+    for process in [Process::Bernoulli, Process::Periodic { in_step: false }, on_off, markov] {
+        let pattern = PatternSpec::new("hotspot", "share = 0.5\nmoves_every = \"1 us\"");
+        let message = web_search();
+        let spec = LoadSpec { process, message, pattern, ..spec(OfferedLoad::Fraction(0.25)) };
         let mut load = bind(&spec, &[4, 4]).unwrap();
         let mut next = load.first(5).unwrap();
         // More than a block of messages, and not a whole number of them.
@@ -121,8 +214,11 @@ fn the_highest_fraction_is_that_at_which_a_source_creates_a_message_in_each_slot
         let spec = LoadSpec { process, ..spec(OfferedLoad::Fraction(fraction)) };
         bind(&spec, &[4, 4])
     };
-    let on_off = Process::OnOff { on: Picoseconds(100_000), off: Picoseconds(300_000) };
-    for (process, peak) in [(Process::Bernoulli, 1.0), (on_off, 4.0)] {
+    let (short, long) = (Picoseconds(100_000), Picoseconds(300_000));
+    let on_off = Process::OnOff { on: short, off: long };
+    // Nine times as many in a quarter of the time are three quarters: three times the mean.
+    let markov = Process::MarkovModulated { high: short, low: long, ratio: 9.0 };
+    for (process, peak) in [(Process::Bernoulli, 1.0), (on_off, 4.0), (markov, 3.0)] {
         let rates = of(process, 0.1).unwrap().rates;
         // A message in each slot is 18 flits a slot.
         let highest = rates.highest_fraction;
@@ -197,11 +293,14 @@ fn impossible_loads_are_refused() {
         );
     }
     assert_eq!(
-        refusal(&LoadSpec { message: Bytes(0), ..spec(OfferedLoad::Payload(Rate(1_000_000_000))) }),
+        refusal(&LoadSpec {
+            message: Bytes(0).into(),
+            ..spec(OfferedLoad::Payload(Rate(1_000_000_000)))
+        }),
         "a payload rate needs messages of at least one byte"
     );
     assert_eq!(
-        refusal(&LoadSpec { message: Bytes(0), ..spec(OfferedLoad::Fraction(0.9)) }),
+        refusal(&LoadSpec { message: Bytes(0).into(), ..spec(OfferedLoad::Fraction(0.9)) }),
         "node 0 would create 1.200 messages a flit time of a link and one is the most: offer \
          less or make the messages larger"
     );

@@ -32,6 +32,11 @@ impl<'f> Nodes<'f> {
         Self { pattern, live, torus, fabric, seed }
     }
 
+    /// The same nodes for another pattern, with another seed.
+    pub(super) fn of(self, pattern: &'static str, seed: u64) -> Self {
+        Self { pattern, seed, ..self }
+    }
+
     /// How many there are, failed ones included: 2 at least.
     pub fn count(&self) -> u32 {
         self.live.terminals

@@ -4,6 +4,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Live;
 use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
 
 /// A pattern bound to the nodes of a fabric.
 ///
@@ -60,6 +61,26 @@ pub trait PatternRule: Send + Sync {
         }
     }
 
+    /// After how long the pattern has gone through all that it does, if destinations depend on the
+    /// time: then [`Self::destination_at`] is asked instead. 0 unless given otherwise.
+    fn cycle(&self) -> Picoseconds {
+        Picoseconds::ZERO
+    }
+
+    /// The [destination](Self::destination) of a message that is created at this time from the
+    /// beginning of the workload on.
+    fn destination_at(
+        &self,
+        source: u32,
+        index: u64,
+        time: Picoseconds,
+        live: &Live,
+        random: &mut ChaCha8Rng,
+    ) -> Option<u32> {
+        let _ = time;
+        self.destination(source, index, live, random)
+    }
+
     /// Whether `source` sends anything. Unless given otherwise, it does if it has a partner, or if
     /// destinations are drawn.
     fn sends(&self, source: u32, live: &Live) -> bool {
@@ -67,7 +88,7 @@ pub trait PatternRule: Send + Sync {
     }
 
     /// Calls `each` once for each destination of `source`, which sends, with the share of its
-    /// messages that goes there. The shares add up to 1. Unless given otherwise, all partners have
+    /// messages that goes there in the mean of all time. The shares add up to 1. Unless given otherwise, all partners have
     /// the same share.
     fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
         let mut all: Vec<u32> = partners(self, source, live).collect();

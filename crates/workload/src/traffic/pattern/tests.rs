@@ -55,15 +55,33 @@ fn silent(pattern: &Pattern) -> Vec<u32> {
     pattern.silent().collect()
 }
 
+/// A mixture of patterns that have no keys, the first of which has thrice the weight.
+fn mixture(names: &[&str]) -> PatternSpec {
+    let part = |(number, name)| {
+        let weight = if number == 0 { 3 } else { 1 };
+        format!("{{ weight = {weight}, pattern = \"{name}\" }}")
+    };
+    let parts: Vec<String> = names.iter().enumerate().map(part).collect();
+    PatternSpec::new("mixture", &format!("patterns = [{}]", parts.join(", ")))
+}
+
 /// Every pattern that 4x4 can have; those whose keys have no defaults with some.
 fn all_kinds() -> Vec<PatternSpec> {
     let keys = |kind: &Row<PatternKind>| match kind.name {
         "hotspot" => "nodes = [9, 5, 2]\nshare = 0.3",
         "matrix" => "list = [[0, 1, 1.0], [0, 5, 3.0], [4, 4, 0.1], [5, 4, 2.0]]",
         "pairs" => "list = [[3, 4], [0, 5], [3, 3], [3, 5], [3, 4]]",
+        "mixture" => {
+            "patterns = [{ weight = 3, pattern = \"uniform\" }, { weight = 1.5, pattern = \"butterfly\" }, \
+             { weight = 0.5, pattern = { matrix = { list = [[0, 1, 1.0], [0, 9, 2.0], [4, 2, 1.0]] } } }]"
+        }
         _ => "",
     };
-    let mut specs = vec![PatternSpec::new("uniform", "include_self = true")];
+    let mut specs = vec![
+        PatternSpec::new("uniform", "include_self = true"),
+        PatternSpec::new("hotspot", "share = 0.3\nat_once = 2"),
+        mixture(&["random-permutation", "transpose"]),
+    ];
     let undefined = ["transpose-3d", "group-shift"];
     let kinds = PATTERNS.into_iter().filter(|kind| !undefined.contains(&kind.name));
     specs.extend(kinds.map(|kind| PatternSpec::new(kind.name, keys(&kind))));
@@ -262,6 +280,68 @@ fn hot_nodes_get_their_share_and_their_part_of_the_rest() {
     assert_eq!(shares(&only, 0), BTreeMap::from([(2, 1.0)]));
     assert_eq!(first(&only, 0, 3), [2, 2, 2]);
     assert!(close(shares(&only, 2)[&0], 0.2), "the only hot node sends to all others alike");
+}
+
+#[test]
+fn moving_hot_nodes_get_their_share_in_turn() {
+    for (keys, cycle) in [
+        ("nodes = [3, 1, 2]\nshare = 0.5\nmoves_every = \"1 us\"", 3_000_000),
+        ("nodes = [3, 1, 2, 5]\nshare = 0.5\nmoves_every = \"1 us\"\nat_once = 2", 2_000_000),
+        ("share = 0.5\nmoves_every = \"1 us\"\nat_once = 3", 1_000_000),
+    ] {
+        let pattern = bind(&PatternSpec::new("hotspot", keys), &[3, 2]);
+        assert_eq!(pattern.cycle(), Picoseconds(cycle));
+        let (mut random, messages) = (random(), 60_000);
+        let mut found = BTreeMap::new();
+        for index in 0..messages {
+            // Each period as often.
+            let time = Picoseconds(index * 1_000_000 + 77);
+            let to = pattern.destination_at(1, index, time, &mut random);
+            *found.entry(to).or_insert(0.0) += 1.0;
+        }
+        for (node, share) in shares(&pattern, 1) {
+            let mean = share * messages as f64;
+            assert!((found[&node] - mean).abs() < 5.0 * mean.sqrt(), "{keys} {node}: {found:?}");
+        }
+        // In a period the same are hot.
+        let hot_at = |period: u64| {
+            let mut random = ChaCha8Rng::seed_from_u64(9);
+            let mut to = BTreeMap::new();
+            for index in 0..600 {
+                let time = Picoseconds(period * 1_000_000 + index);
+                *to.entry(pattern.destination_at(0, index, time, &mut random)).or_insert(0) += 1;
+            }
+            to.into_iter().filter(|one| one.1 > 90).map(|one| one.0).collect::<Vec<_>>()
+        };
+        let hot: Vec<Vec<u32>> = (0..3).map(hot_at).collect();
+        match cycle {
+            3_000_000 => assert_eq!(hot, [[3], [1], [2]]),
+            2_000_000 => assert_eq!(hot, [[1, 3], [2, 5], [1, 3]]),
+            _ => assert!(hot.iter().any(|set| *set != hot[0]), "{hot:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_mixture_is_the_sum_of_its_parts() {
+    let close = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+    let pattern = bind(&mixture(&["uniform", "transpose"]), &[4, 4]);
+    let of_1 = shares(&pattern, 1);
+    assert!(close(of_1[&4], 0.25 + 0.75 / 15.0) && close(of_1[&2], 0.75 / 15.0));
+    // Node 5 is silent under transpose: a quarter of its messages is missing.
+    assert!(close(shares(&pattern, 5)[&4], 1.0 / 15.0));
+    assert!(close(pattern.rate(5) / pattern.rate(1), 0.75));
+    let mean = (0..16).map(|node| pattern.rate(node)).sum::<f64>() / 16.0;
+    assert!(close(mean, 1.0), "{mean}");
+    let alike = bind(&mixture(&["uniform", "bit-complement", "tornado"]), &[4, 4]);
+    assert!((0..16).all(|node| alike.rate(node) == 1.0));
+    // Two permutations of one mixture differ.
+    let two = bind(&mixture(&["random-permutation", "random-permutation"]), &[4, 4]);
+    assert!((0..16).filter(|&node| shares(&two, node).len() == 2).count() > 8);
+    // A hot spot that moves does so in a mixture.
+    let keys = "patterns = [{ weight = 1, pattern = \"uniform\" }, { weight = 1, pattern = { hotspot = { share = 1.0, \
+                moves_every = \"2 us\" } } }]";
+    assert_eq!(bind(&PatternSpec::new("mixture", keys), &[4, 4]).cycle(), Picoseconds(2_000_000));
 }
 
 #[test]

@@ -5,7 +5,6 @@ mod file;
 
 use flitlab_base::registry::Row;
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -14,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::rows::{bounds, row};
 use super::{Bind, Live, Nodes, Partners, PatternError, PatternKind, PatternRule};
 use flitlab_base::document::{
-    Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, both, wrong_type,
+    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, beside, both, wrong_type,
 };
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::{NodeName, NodePair, Places};
@@ -96,10 +95,7 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
             return None;
         }
         (Some(file), _) => {
-            let folder = Path::new(&reader.document?.file.name)
-                .parent()
-                .map_or_else(Default::default, Path::to_path_buf);
-            match file::read(&folder.join(file), &place?, places) {
+            match file::read(&beside(reader, &file), &place?, places) {
                 Ok(entries) => {
                     // A resolved scenario may go anywhere, so it takes the file's contents along.
                     reader.resolved.truncate(recorded);
@@ -118,7 +114,8 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
             let mut seen = HashSet::new();
             for Listed { value: (source, destination, _), place } in &list {
                 if let (false, Some(place)) = (seen.insert((*source, *destination)), place) {
-                    reader.problems.push(repeated(place));
+                    let problem = Diagnostic::new(place, REPEATED).label(REPEATED_LABEL);
+                    reader.problems.push(problem);
                 }
             }
             Listed::values(list)
@@ -145,9 +142,8 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     Some(Arc::new(move |nodes| Ok(Box::new(Matrix::new(&entries, nodes)?))))
 }
 
-fn repeated(place: &Location) -> Diagnostic {
-    Diagnostic::new(place, "this pair of nodes has a weight already").label("the second one")
-}
+const REPEATED: &str = "this pair of nodes has a weight already";
+const REPEATED_LABEL: &str = "the second one";
 
 /// Weights, as integers so that every machine draws alike.
 pub(super) struct Matrix {

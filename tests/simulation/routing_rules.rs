@@ -48,7 +48,31 @@ fn carried_on(scenario: &str, name: &str, settings: &[&str]) -> (f64, f64) {
     let set: Vec<&str> = settings.iter().flat_map(|key| ["--set", key]).collect();
     let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
     let number = |column: &str| row[column].as_f64().expect("a number");
-    (number("accepted_load"), number("hops_mean"))
+    let accepted = number("accepted_load");
+    let rule = settings.iter().rev().find(|it| it.starts_with("routing.relation.rule="));
+    let rule = rule.map_or(scenario.split('"').nth(1).expect("a rule"), |rule| rule);
+    let bounds = &place.json(&with(&["check", "a.toml", "--json"], &set))["load_bounds"];
+    assert_within_bounds(accepted, rule, bounds);
+    (accepted, number("hops_mean"))
+}
+
+/// No run accepts more than the ways of its rule carry, but for what a window cuts off.
+fn assert_within_bounds(accepted: f64, rule: &str, bounds: &serde_json::Value) {
+    let is_of = |kinds: &[&str]| kinds.iter().any(|kind| rule.contains(kind));
+    let mut ways = vec!["any", "own"];
+    if is_of(&["valiant"]) {
+        ways.push("valiant");
+    } else if is_of(&["minimal", "hyperx-order", "nearest-ancestor"]) && !is_of(&["ugal", "par"]) {
+        ways.push("minimal");
+    }
+    let bounds = bounds.as_array().expect("bounds");
+    let named = |ways: &str| bounds.iter().find(|bound| bound["ways"] == ways);
+    assert!(named("any").is_some() && named("minimal").is_some() && named("valiant").is_some());
+    for ways in ways {
+        let Some(bound) = named(ways) else { continue };
+        let bound = bound["bound_load"].as_f64().expect("a small fabric");
+        assert!(accepted <= 1.005 * bound + 0.001, "{rule}, {ways}: {accepted} above {bound}");
+    }
 }
 
 /// All packets of a group share one channel: each of the a p = 8 terminals gets an eighth of it.

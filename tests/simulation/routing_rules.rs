@@ -82,6 +82,34 @@ fn minimal_routing_carries_an_eighth_to_the_next_group() {
     assert!((accepted - 0.125).abs() < 0.002, "{accepted}");
 }
 
+/// The worst permutation for minimal routing leads from group to group, too, but for what the first
+/// groups leave over: the terminals that are served least get no more than the bound.
+#[test]
+fn the_worst_case_of_minimal_routing_is_an_eighth_and_not_that_of_detours() {
+    let place = Workplace::new("rules_worst_case");
+    place.write("a.toml", DRAGONFLY);
+    let least = |rule: &str| {
+        let by = format!("routing.relation.rule={rule}");
+        let set = ["--set", &by, "--set", "traffic.pattern=worst-case"];
+        let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
+        let number = |column: &str| row[column].as_f64().expect("a number");
+        let share = number("accepted_minimum_source_GB_per_s")
+            / number("accepted_payload_GB_per_s_per_node");
+        let checked = place.json(&with(&["check", "a.toml", "--json"], &set));
+        let bounds = checked["load_bounds"].as_array().expect("bounds").clone();
+        let bound = |ways: &str| {
+            let bound = bounds.iter().find(|bound| bound["ways"] == ways).expect("a bound");
+            bound["bound_load"].as_f64().expect("a small fabric")
+        };
+        assert!((bound("minimal") - 0.125).abs() < 1e-6 && bound("any") > 0.5, "{bounds:?}");
+        number("accepted_load") * share
+    };
+    let minimal = least("dragonfly-minimal");
+    assert!((0.11..0.128).contains(&minimal), "{minimal}");
+    let ugal = least("ugal");
+    assert!(ugal > 1.5 * minimal, "{ugal}");
+}
+
 /// With m cables between each two groups, whichever routers have them, a terminal gets m / (a p) of
 /// one to the next group.
 #[test]

@@ -2,7 +2,9 @@
 //!
 //! For each channel the pairs of a permutation that load it most are a matching of sources and
 //! destinations of the greatest weight, a pair's weight being the share of its packets on the
-//! channel; the worst channel's is the permutation (\[towles-dally\]). Matchings are found by
+//! channel; the worst channel's are in the permutation (\[towles-dally\]). Terminals that are left
+//! are matched likewise among themselves, again and again: so where channels are alike, all that can
+//! are loaded as much. Matchings are found by
 //! augmenting paths of the greatest gain (\[edmonds-karp\]), in whole numbers. Terminals of one
 //! router that weigh the same are matched as one, as often as there are of them.
 //!
@@ -29,7 +31,7 @@ pub struct WorstCase {
     /// The flits that it sends over that channel in a flit time, relative to what this carries, if
     /// each terminal sends one. No permutation loads any channel more.
     pub load: f64,
-    /// How many channels' matchings were found.
+    /// How many matchings were found.
     pub matchings: u32,
 }
 
@@ -79,9 +81,9 @@ impl WorstCase {
             let router = fabric.terminal_router(terminal).expect("live");
             by_router[router as usize].push(terminal);
         }
-        let sources = Ends { terminals: by_router };
+        let mut sources = Ends { terminals: by_router };
         // Forwarding tables have a way to each terminal.
-        let ends = match routes {
+        let mut ends = match routes {
             Routes::Forwarding(_) => {
                 Ends { terminals: terminals.iter().map(|&it| vec![it]).collect() }
             }
@@ -91,28 +93,54 @@ impl WorstCase {
         // Some three hops a pair, and what matchings take.
         claim("the worst case", pairs.saturating_mul(64))?;
         let weights = weights(fabric, routes, &sources, &ends)?;
-        let mut channels: Vec<(i64, Channel)> = (0..)
-            .zip(&weights)
-            .map(|(channel, weights)| (most(weights, &sources, &ends), channel))
-            .filter(|&(most, _)| most > 0)
-            .collect();
-        channels.sort_by_key(|&(most, channel)| (-most, channel));
-        let (mut worst, mut matchings): ((i64, Option<Channel>, Vec<(u32, u32, u32)>), u32) =
-            ((0, None, Vec::new()), 0);
-        for (most, channel) in channels {
-            if most <= worst.0 {
-                break;
+        let mut partners: Vec<u32> = (0..fabric.terminals()).collect();
+        let mut worst = Self { partners: Vec::new(), channel: None, load: 0.0, matchings: 0 };
+        // The worst channel, and then that of the terminals that are left, and so on.
+        while let Some((channel, found)) =
+            fullest(&weights, (&sources, &ends), &mut worst.matchings)
+        {
+            if worst.channel.is_none() {
+                (worst.channel, worst.load) = (Some(channel), found.weight as f64 / PARTS);
             }
-            matchings += 1;
-            let (weight, pairs) = matching(&weights[channel as usize], &sources, &ends);
-            if weight > worst.0 {
-                worst = (weight, Some(channel), pairs);
+            for (source, end, count) in found.pairs {
+                let from = sources.terminals[source as usize].drain(..count);
+                let to = ends.terminals[end as usize].drain(..count);
+                from.zip(to).for_each(|(from, to)| partners[from as usize] = to);
             }
         }
-        let (weight, channel, pairs) = worst;
-        let partners = permutation(fabric.terminals(), terminals, &sources, &ends, &pairs);
-        Ok(Self { partners, channel, load: weight as f64 / PARTS, matchings })
+        let from: Vec<u32> = sources.terminals.into_iter().flatten().collect();
+        let to = ends.terminals.into_iter().flatten().collect();
+        match_rest(&mut partners, &from, to);
+        Ok(Self { partners, ..worst })
     }
+}
+
+/// The channel that a permutation of what is left can load most, and its matching; none if it loads
+/// none.
+fn fullest(
+    weights: &[Vec<Weighted>],
+    (sources, ends): (&Ends, &Ends),
+    matchings: &mut u32,
+) -> Option<(Channel, Matching)> {
+    let mut channels: Vec<(i64, Channel)> = (0..)
+        .zip(weights)
+        .map(|(channel, weights)| (most(weights, sources, ends), channel))
+        .filter(|&(most, _)| most > 0)
+        .collect();
+    channels.sort_by_key(|&(most, channel)| (-most, channel));
+    let mut worst: Option<(Channel, Matching)> = None;
+    for (most, channel) in channels {
+        let least = worst.as_ref().map_or(0, |worst| worst.1.weight);
+        if most <= least {
+            break;
+        }
+        *matchings += 1;
+        let found = Matching::new(&weights[channel as usize], sources, ends);
+        if found.weight > least {
+            worst = Some((channel, found));
+        }
+    }
+    worst
 }
 
 impl Ends {
@@ -122,7 +150,7 @@ impl Ends {
     }
 
     fn count(&self, number: u32) -> i64 {
-        self.terminals[number as usize].len() as i64
+        narrow(self.terminals[number as usize].len())
     }
 }
 
@@ -190,118 +218,101 @@ fn most(weights: &[Weighted], sources: &Ends, ends: &Ends) -> i64 {
     by_source.min(by(ends.terminals.len(), &|it| it.end, ends))
 }
 
-/// Finds a matching of the greatest weight; gives it with its pairs, source and end, and how many
-/// terminals of both are matched.
-fn matching(weights: &[Weighted], sources: &Ends, ends: &Ends) -> (i64, Vec<(u32, u32, u32)>) {
-    // Numbers among those that the channel concerns, sources before ends.
-    let number = |of: &dyn Fn(&Weighted) -> u32| {
-        let mut all: Vec<u32> = weights.iter().map(of).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    };
-    let (from, to) = (number(&|it| it.source), number(&|it| it.end));
-    let place = |all: &[u32], it: u32| all.binary_search(&it).expect("it is one of them");
-    let nodes = from.len() + to.len();
-    let mut left: Vec<i64> = from.iter().map(|&it| sources.count(it)).collect();
-    left.extend(to.iter().map(|&it| ends.count(it)));
-    // By node: its pairs, and the node at their other end.
-    let mut pairs = vec![Vec::new(); nodes];
-    for (pair, weighted) in weights.iter().enumerate() {
-        let source = place(&from, weighted.source);
-        let end = from.len() + place(&to, weighted.end);
-        pairs[source].push((pair, end));
-        pairs[end].push((pair, source));
-    }
-    let mut matched = vec![0_i64; weights.len()];
-    let mut weight = 0;
-    loop {
-        // The greatest gain of a path from a source with something left to each node.
-        let mut gains = vec![i64::MIN; nodes];
-        let mut behind: Vec<Option<(usize, usize)>> = vec![None; nodes];
-        let mut is_waiting = vec![false; nodes];
-        let mut waiting = VecDeque::new();
-        for source in (0..from.len()).filter(|&it| left[it] > 0) {
-            gains[source] = 0;
-            is_waiting[source] = true;
-            waiting.push_back(source);
+/// Pairs of source and end, each as often as terminals of both are matched.
+#[derive(Default)]
+struct Matching {
+    weight: i64,
+    pairs: Vec<(u32, u32, usize)>,
+}
+
+impl Matching {
+    /// Finds one of the greatest weight.
+    fn new(weights: &[Weighted], sources: &Ends, ends: &Ends) -> Self {
+        // Numbers among those that the channel concerns, sources before ends.
+        let number = |of: &dyn Fn(&Weighted) -> u32| {
+            let mut all: Vec<u32> = weights.iter().map(of).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let (from, to) = (number(&|it| it.source), number(&|it| it.end));
+        let place = |all: &[u32], it: u32| all.binary_search(&it).expect("it is one of them");
+        let nodes = from.len() + to.len();
+        let mut left: Vec<i64> = from.iter().map(|&it| sources.count(it)).collect();
+        left.extend(to.iter().map(|&it| ends.count(it)));
+        // By node: its pairs, and the node at their other end.
+        let mut pairs = vec![Vec::new(); nodes];
+        for (pair, weighted) in weights.iter().enumerate() {
+            let source = place(&from, weighted.source);
+            let end = from.len() + place(&to, weighted.end);
+            pairs[source].push((pair, end));
+            pairs[end].push((pair, source));
         }
-        while let Some(node) = waiting.pop_front() {
-            is_waiting[node] = false;
-            let is_source = node < from.len();
-            for &(pair, other) in &pairs[node] {
-                if !is_source && matched[pair] == 0 {
-                    continue;
-                }
-                let own = weights[pair].weight;
-                let gain = gains[node] + if is_source { own } else { -own };
-                if gain > gains[other] {
-                    gains[other] = gain;
-                    behind[other] = Some((pair, node));
-                    if !std::mem::replace(&mut is_waiting[other], true) {
-                        waiting.push_back(other);
+        let mut matched = vec![0_i64; weights.len()];
+        let mut weight = 0;
+        loop {
+            // The greatest gain of a path from a source with something left to each node.
+            let mut gains = vec![i64::MIN; nodes];
+            let mut behind: Vec<Option<(usize, usize)>> = vec![None; nodes];
+            let mut is_waiting = vec![false; nodes];
+            let mut waiting = VecDeque::new();
+            for source in (0..from.len()).filter(|&it| left[it] > 0) {
+                gains[source] = 0;
+                is_waiting[source] = true;
+                waiting.push_back(source);
+            }
+            while let Some(node) = waiting.pop_front() {
+                is_waiting[node] = false;
+                let is_source = node < from.len();
+                for &(pair, other) in &pairs[node] {
+                    if !is_source && matched[pair] == 0 {
+                        continue;
+                    }
+                    let own = weights[pair].weight;
+                    let gain = gains[node] + if is_source { own } else { -own };
+                    if gain > gains[other] {
+                        gains[other] = gain;
+                        behind[other] = Some((pair, node));
+                        if !std::mem::replace(&mut is_waiting[other], true) {
+                            waiting.push_back(other);
+                        }
                     }
                 }
             }
-        }
-        let open = (from.len()..nodes).filter(|&it| left[it] > 0 && gains[it] > 0);
-        let Some(end) = open.max_by_key(|&it| (gains[it], std::cmp::Reverse(it))) else { break };
-        let way = |mut node: usize| {
-            let mut way = Vec::new();
-            while let Some((pair, before)) = behind[node] {
-                way.push((pair, before));
-                node = before;
+            let open = (from.len()..nodes).filter(|&it| left[it] > 0 && gains[it] > 0);
+            let Some(end) = open.max_by_key(|&it| (gains[it], std::cmp::Reverse(it))) else {
+                break;
+            };
+            let way = |mut node: usize| {
+                let mut way = Vec::new();
+                while let Some((pair, before)) = behind[node] {
+                    way.push((pair, before));
+                    node = before;
+                }
+                (way, node)
+            };
+            let (way, source) = way(end);
+            let mut count = left[end].min(left[source]);
+            for &(pair, before) in &way {
+                if before >= from.len() {
+                    count = count.min(matched[pair]);
+                }
             }
-            (way, node)
-        };
-        let (way, source) = way(end);
-        let mut count = left[end].min(left[source]);
-        for &(pair, before) in &way {
-            if before >= from.len() {
-                count = count.min(matched[pair]);
+            for &(pair, before) in &way {
+                matched[pair] += if before < from.len() { count } else { -count };
             }
+            left[end] -= count;
+            left[source] -= count;
+            weight += count * gains[end];
         }
-        for &(pair, before) in &way {
-            matched[pair] += if before < from.len() { count } else { -count };
-        }
-        left[end] -= count;
-        left[source] -= count;
-        weight += count * gains[end];
+        let pairs = weights.iter().zip(matched).filter(|&(_, count)| count > 0);
+        let pairs = pairs.map(|(it, count)| (it.source, it.end, narrow(count))).collect();
+        Self { weight, pairs }
     }
-    let pairs = weights.iter().zip(matched).filter(|&(_, count)| count > 0);
-    let pairs = pairs.map(|(it, count)| (it.source, it.end, narrow(count))).collect();
-    (weight, pairs)
 }
 
-/// The permutation of terminals that has so many pairs of routers; the others are matched as they
-/// come, not with themselves where that can be avoided.
-fn permutation(
-    all: u32,
-    terminals: &[u32],
-    sources: &Ends,
-    ends: &Ends,
-    pairs: &[(u32, u32, u32)],
-) -> Vec<u32> {
-    let mut partners: Vec<u32> = (0..all).collect();
-    let (mut sends, mut gets) = (vec![false; all as usize], vec![false; all as usize]);
-    let mut of_source = vec![0; sources.terminals.len()];
-    let mut of_end = vec![0; ends.terminals.len()];
-    for &(source, end, count) in pairs {
-        for _ in 0..count {
-            let from = sources.terminals[source as usize][of_source[source as usize]];
-            let to = ends.terminals[end as usize][of_end[end as usize]];
-            of_source[source as usize] += 1;
-            of_end[end as usize] += 1;
-            partners[from as usize] = to;
-            (sends[from as usize], gets[to as usize]) = (true, true);
-        }
-    }
-    let from: Vec<u32> = terminals.iter().copied().filter(|&it| !sends[it as usize]).collect();
-    let mut to: Vec<u32> = terminals.iter().copied().filter(|&it| !gets[it as usize]).collect();
-    // One place on, so that no terminal is its own partner if all are left.
-    if !to.is_empty() {
-        to.rotate_left(1);
-    }
+/// Matches what no channel is loaded by, as it comes, and not with itself where that can be avoided.
+fn match_rest(partners: &mut [u32], from: &[u32], mut to: Vec<u32>) {
     for place in 0..from.len() {
         let other = (0..from.len()).find(|&other| {
             to[place] == from[place] && to[other] != from[place] && to[place] != from[other]
@@ -310,10 +321,9 @@ fn permutation(
             to.swap(place, other);
         }
     }
-    for (from, to) in from.into_iter().zip(to) {
+    for (&from, to) in from.iter().zip(to) {
         partners[from as usize] = to;
     }
-    partners
 }
 
 #[cfg(test)]

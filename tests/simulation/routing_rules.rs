@@ -110,6 +110,30 @@ fn the_worst_case_of_minimal_routing_is_an_eighth_and_not_that_of_detours() {
     assert!(ugal > 1.5 * minimal, "{ugal}");
 }
 
+/// A sweep's figures have the bounds of its patterns, and so have those that are drawn again. A
+/// figure of two patterns has none.
+#[test]
+fn figures_of_sweeps_have_the_bounds_of_their_ways() {
+    let place = Workplace::new("rules_figures");
+    let windows = "minimum_windows = 10, maximum_windows = 10";
+    let short = DRAGONFLY.replace(windows, "minimum_windows = 2, maximum_windows = 2");
+    let sweep = "[sweep.grid]\ntraffic.load = [0.1, 1.0]\n\
+                 traffic.pattern = [\"uniform\", { group-shift = { by = 1 } }]\n";
+    let figures = "[sweep]\nfigures = \"traffic.pattern\"\n";
+    place.write("apart.toml", &format!("{short}{figures}{sweep}"));
+    place.write("together.toml", &format!("{short}{sweep}"));
+    for name in ["apart", "together"] {
+        place.run(&["sweep", &format!("{name}.toml"), "--out", name]);
+    }
+    let shift = place.read("apart/accepted-group-shift-by-1.svg");
+    assert!(shift.contains(">bounds: minimal 0.125, Valiant 0.438, any ways 0.563<"), "{shift}");
+    let uniform = place.read("apart/accepted-uniform.svg");
+    assert!(uniform.contains(">bounds: Valiant 0.518<"), "{uniform}");
+    assert!(!place.read("together/accepted.svg").contains("bounds"));
+    place.run(&["plot", "apart", "--out", "again"]);
+    assert_eq!(place.read("again/accepted-group-shift-by-1.svg"), shift);
+}
+
 /// With m cables between each two groups, whichever routers have them, a terminal gets m / (a p) of
 /// one to the next group.
 #[test]

@@ -8,6 +8,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod again;
+mod bounds;
 mod check;
 mod checkpoint;
 mod compare;

@@ -16,8 +16,9 @@ use super::{Failure, folder};
 use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
-    angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, nue_faults,
-    nue_runtime, nue_throughput, outflank, outflank_angara, path_selection, path_selection_figure,
+    angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds,
+    nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara, path_selection,
+    path_selection_figure,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -55,6 +56,8 @@ enum Published {
     AngaraFig6,
     /// Operations of the collective subnetwork beside the same by messages, over size and nodes
     AngaraCollectives,
+    /// What rules that choose sustain beside what their ways allow, on four fabrics: ten minutes
+    Bounds,
     /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
     OutflankTable2,
     /// Shares of packets that were derouted (Table 3)
@@ -139,6 +142,7 @@ impl Reproduce {
             Published::AngaraFig5 => angara_figure_5(extent, progress),
             Published::AngaraFig6 => Ok(angara_figure_6(extent, progress)),
             Published::AngaraCollectives => Ok(angara_collectives(extent, progress)),
+            Published::Bounds => Ok(bounds(extent, progress)),
             Published::OutflankTable2 => Ok(outflank(Outflank::Table2, extent, progress)),
             Published::OutflankTable3 => Ok(outflank(Outflank::Table3, extent, progress)),
             Published::OutflankFig4 => Ok(outflank(Outflank::Figure4, extent, progress)),

@@ -11,7 +11,7 @@ use flitlab::units::Picoseconds;
 
 const TORI: [&str; 6] = ["[8, 8]", "[4, 4, 4]", "[4, 2, 2, 2]", "[5, 3]", "[16]", "[6, 5, 2]"];
 
-const PATTERNS: [&str; 19] = [
+const PATTERNS: [&str; 20] = [
     "uniform",
     "transpose",
     "transpose-linear",
@@ -31,6 +31,7 @@ const PATTERNS: [&str; 19] = [
     "dimension-shift",
     "router-shift",
     "shift",
+    "worst-case",
 ];
 
 /// The scenario, unless the pattern is not defined on the torus.

@@ -48,7 +48,31 @@ fn carried_on(scenario: &str, name: &str, settings: &[&str]) -> (f64, f64) {
     let set: Vec<&str> = settings.iter().flat_map(|key| ["--set", key]).collect();
     let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
     let number = |column: &str| row[column].as_f64().expect("a number");
-    (number("accepted_load"), number("hops_mean"))
+    let accepted = number("accepted_load");
+    let rule = settings.iter().rev().find(|it| it.starts_with("routing.relation.rule="));
+    let rule = rule.map_or(scenario.split('"').nth(1).expect("a rule"), |rule| rule);
+    let bounds = &place.json(&with(&["check", "a.toml", "--json"], &set))["load_bounds"];
+    assert_within_bounds(accepted, rule, bounds);
+    (accepted, number("hops_mean"))
+}
+
+/// No run accepts more than the ways of its rule carry, but for what a window cuts off.
+fn assert_within_bounds(accepted: f64, rule: &str, bounds: &serde_json::Value) {
+    let is_of = |kinds: &[&str]| kinds.iter().any(|kind| rule.contains(kind));
+    let mut ways = vec!["any", "own"];
+    if is_of(&["valiant"]) {
+        ways.push("valiant");
+    } else if is_of(&["minimal", "hyperx-order", "nearest-ancestor"]) && !is_of(&["ugal", "par"]) {
+        ways.push("minimal");
+    }
+    let bounds = bounds.as_array().expect("bounds");
+    let named = |ways: &str| bounds.iter().find(|bound| bound["ways"] == ways);
+    assert!(named("any").is_some() && named("minimal").is_some() && named("valiant").is_some());
+    for ways in ways {
+        let Some(bound) = named(ways) else { continue };
+        let bound = bound["bound_load"].as_f64().expect("a small fabric");
+        assert!(accepted <= 1.005 * bound + 0.001, "{rule}, {ways}: {accepted} above {bound}");
+    }
 }
 
 /// All packets of a group share one channel: each of the a p = 8 terminals gets an eighth of it.
@@ -56,6 +80,58 @@ fn carried_on(scenario: &str, name: &str, settings: &[&str]) -> (f64, f64) {
 fn minimal_routing_carries_an_eighth_to_the_next_group() {
     let (accepted, _) = carried("rules_minimal_shift", &[NEXT_GROUP]);
     assert!((accepted - 0.125).abs() < 0.002, "{accepted}");
+}
+
+/// The worst permutation for minimal routing leads from group to group, too, but for what the first
+/// groups leave over: the terminals that are served least get no more than the bound.
+#[test]
+fn the_worst_case_of_minimal_routing_is_an_eighth_and_not_that_of_detours() {
+    let place = Workplace::new("rules_worst_case");
+    place.write("a.toml", DRAGONFLY);
+    let least = |rule: &str| {
+        let by = format!("routing.relation.rule={rule}");
+        let set = ["--set", &by, "--set", "traffic.pattern=worst-case"];
+        let row = &place.json(&with(&["run", "a.toml", "--json"], &set))["points"][0];
+        let number = |column: &str| row[column].as_f64().expect("a number");
+        let share = number("accepted_minimum_source_GB_per_s")
+            / number("accepted_payload_GB_per_s_per_node");
+        let checked = place.json(&with(&["check", "a.toml", "--json"], &set));
+        let bounds = checked["load_bounds"].as_array().expect("bounds").clone();
+        let bound = |ways: &str| {
+            let bound = bounds.iter().find(|bound| bound["ways"] == ways).expect("a bound");
+            bound["bound_load"].as_f64().expect("a small fabric")
+        };
+        assert!((bound("minimal") - 0.125).abs() < 1e-6 && bound("any") > 0.5, "{bounds:?}");
+        number("accepted_load") * share
+    };
+    let minimal = least("dragonfly-minimal");
+    assert!((0.11..0.128).contains(&minimal), "{minimal}");
+    let ugal = least("ugal");
+    assert!(ugal > 1.5 * minimal, "{ugal}");
+}
+
+/// A sweep's figures have the bounds of its patterns, and so have those that are drawn again. A
+/// figure of two patterns has none.
+#[test]
+fn figures_of_sweeps_have_the_bounds_of_their_ways() {
+    let place = Workplace::new("rules_figures");
+    let windows = "minimum_windows = 10, maximum_windows = 10";
+    let short = DRAGONFLY.replace(windows, "minimum_windows = 2, maximum_windows = 2");
+    let sweep = "[sweep.grid]\ntraffic.load = [0.1, 1.0]\n\
+                 traffic.pattern = [\"uniform\", { group-shift = { by = 1 } }]\n";
+    let figures = "[sweep]\nfigures = \"traffic.pattern\"\n";
+    place.write("apart.toml", &format!("{short}{figures}{sweep}"));
+    place.write("together.toml", &format!("{short}{sweep}"));
+    for name in ["apart", "together"] {
+        place.run(&["sweep", &format!("{name}.toml"), "--out", name]);
+    }
+    let shift = place.read("apart/accepted-group-shift-by-1.svg");
+    assert!(shift.contains(">bounds: minimal 0.125, Valiant 0.438, any ways 0.563<"), "{shift}");
+    let uniform = place.read("apart/accepted-uniform.svg");
+    assert!(uniform.contains(">bounds: Valiant 0.518<"), "{uniform}");
+    assert!(!place.read("together/accepted.svg").contains("bounds"));
+    place.run(&["plot", "apart", "--out", "again"]);
+    assert_eq!(place.read("again/accepted-group-shift-by-1.svg"), shift);
 }
 
 /// With m cables between each two groups, whichever routers have them, a terminal gets m / (a p) of

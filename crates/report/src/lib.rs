@@ -93,7 +93,7 @@ pub use load::LoadRow;
 pub use mean::means_text;
 pub use point::{PointRow, Status};
 pub use point_result::{DeadlockText, Point, PointResult};
-pub use result_rows::ResultRows;
+pub use result_rows::{BoundLine, ResultRows};
 pub use saturation::{Sustained, SustainedLoad};
 pub use table::{Cell, Column, Role};
 pub use window::{WindowPhase, WindowRow};

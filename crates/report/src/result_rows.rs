@@ -21,10 +21,23 @@ pub struct ResultRows {
     pub points: Vec<Point>,
     /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
+    /// Bounds of the load, which no file has: who knows the scenario gives them.
+    pub bounds: Vec<BoundLine>,
     /// The title of the result, if it has one.
     pub title: Option<String>,
     /// Columns that points.csv does not have, since an earlier version wrote it.
     pub absent: Vec<String>,
+}
+
+/// A load that no rule exceeds which goes by some ways, in the figure of this name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundLine {
+    /// What the figure is called; empty if there is one for all.
+    pub figure: String,
+    /// The ways in words, such as "any ways".
+    pub name: String,
+    /// The load, as a fraction of the fabric's capacity.
+    pub load: f64,
 }
 
 /// The needed part of summary.json.
@@ -73,7 +86,7 @@ impl ResultRows {
         let points = points.into_iter().map(point).collect();
         let found = beside::<Sustained>(&folder.join(SATURATION), &mut note)?.into_iter();
         let saturation = found.map(|(label, found)| SustainedLoad { label, found }).collect();
-        Ok(Self { points, saturation, title: None, absent })
+        Ok(Self { points, saturation, absent, ..Self::default() })
     }
 
     /// Gives the points what their ranks did over time, if there is such a file.
@@ -121,7 +134,7 @@ impl ResultRows {
         points.chain(self.saturation.iter_mut().map(|it| &mut it.label))
     }
 
-    /// Adds another result's points after these.
+    /// Adds another result's points after these. Bounds are those of one result alone.
     pub fn extend(&mut self, more: Self) {
         self.points.extend(more.points);
         self.saturation.extend(more.saturation);

@@ -67,6 +67,7 @@ pub mod agnostic;
 pub mod angara;
 mod choice_proof;
 mod choosing;
+pub mod concurrent_flow;
 mod cycle;
 mod deadlock_proof;
 mod direction_order;
@@ -93,6 +94,7 @@ mod route;
 mod service_levels;
 mod table;
 mod torus_adaptive;
+mod worst_case;
 
 pub use choosing::{MAX_PATHS, PathRoutes, RelationRoutes};
 pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
@@ -115,6 +117,7 @@ pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::{MAX_ROUND, RouteTable};
 pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, EscapeRule, Onward};
+pub use worst_case::{NoWorstCase, WorstCase};
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! `flitlab check`: what would be run, without running it.
 
+mod bounds;
 mod cables;
 mod survey;
 
@@ -87,18 +88,24 @@ impl Check {
         bar.doing("looking at all pairs of nodes");
         let simulation = Simulation::new(&scenario)?;
         let expectation = Expectation::new(&simulation);
+        bar.doing("looking for what all ways carry");
+        let bounds = bounds::of(&simulation);
         bar.doing("making the tables of [sweep]");
         let sweep = points.as_ref().map(survey::look).transpose()?;
         bar.finish();
         let deadlock = expectation.forwarding_cycle.is_some()
             || sweep.as_ref().is_some_and(|sweep| !sweep.can_deadlock.is_empty());
         if self.json {
-            print_json(&Checked { expectation: &expectation, sweep: sweep.as_ref() })?;
+            print_json(&Checked {
+                expectation: &expectation,
+                load_bounds: &bounds,
+                sweep: sweep.as_ref(),
+            })?;
         } else {
             print_text(&format!(
                 "{}\n{}{}{}",
                 text::headline(&simulation),
-                facts(&simulation, &expectation),
+                facts(&simulation, &expectation, &bounds),
                 rounding(&scenario.parameters, simulation.fabric().cable_classes()),
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
@@ -156,11 +163,13 @@ fn reference(word: Option<&str>) -> Result<(), Failure> {
 struct Checked<'a> {
     #[serde(flatten)]
     expectation: &'a Expectation,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    load_bounds: &'a [bounds::Bound],
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<&'a survey::Survey>,
 }
 
-fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
+fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::Bound]) -> String {
     let scenario: &Scenario = simulation.scenario();
     let parameters = &scenario.parameters;
     let mut text = String::new();
@@ -239,6 +248,9 @@ fn facts(simulation: &Simulation, expectation: &Expectation) -> String {
     match (&expectation.completion_bound_ns, &expectation.bottleneck, facts.without_bound) {
         _ if !scenario.workload.is_finite() => {
             line("throughput bound", throughput_bound(simulation, expectation));
+            for (number, text) in bounds::lines(bounds).enumerate() {
+                line(if number == 0 { "bounds by ways" } else { "" }, text);
+            }
         }
         _ if several => {}
         (Some(bound), Some(bottleneck), _) => {

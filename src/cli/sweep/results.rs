@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, folder, text, workloads};
+use super::super::{Failure, bounds, folder, text, workloads};
 use crate::cli::say::say;
 use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    self, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
+    self, BoundLine, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
     SustainedLoad,
 };
 use flitlab::scenario::{Figures, Point, Sweep};
@@ -34,6 +34,7 @@ pub(super) struct Results<'f> {
     /// Whether points are told apart by their seeds, too.
     repeated: bool,
     figures: Figures,
+    bounds: Vec<BoundLine>,
     /// Whether the bar counts searches, not points.
     searches: bool,
     /// Points that were there already.
@@ -62,6 +63,7 @@ impl<'f> Results<'f> {
             json,
             repeated: sweep.repetitions > 1,
             figures: sweep.figures.clone(),
+            bounds: bounds::lines(sweep),
             searches: sweep.saturation.is_some(),
             known: 0,
             whole: true,
@@ -118,7 +120,8 @@ impl<'f> Results<'f> {
         let found = self.found.into_iter().map(|(_, point, told)| (point, told));
         let (points, told): (Vec<report::Point>, Vec<Told>) = found.unzip();
         let loads = saturation.iter().map(|note| note.found.clone()).collect();
-        let rows = ResultRows { points, saturation: loads, ..ResultRows::default() };
+        let bounds = std::mem::take(&mut self.bounds);
+        let rows = ResultRows { points, saturation: loads, bounds, ..ResultRows::default() };
         self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let Figures { look, sheet, formats, title, .. } = self.figures;

@@ -16,6 +16,7 @@ pub fn add(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
         "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",
         "{traffic|exchange|remote_memory}.pattern = \"random-permutation\"",
+        "{traffic|exchange|remote_memory}.pattern = \"worst-case\"",
         "{traffic|exchange|remote_memory}.pattern = \"all-to-all\"",
         "{traffic|exchange|remote_memory}.pattern = \"dimension-complement\"",
         "{traffic|exchange|remote_memory}.pattern = { dimension-shift = { dimension = 1 } }",

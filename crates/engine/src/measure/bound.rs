@@ -92,6 +92,22 @@ pub fn forecast(
     let pairs: u64 = streams.iter().map(Stream::pairs).sum();
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
+    let total_rate =
+        for_each_flow(parameters, streams, stride, |ends, rate, packets, message_flits| {
+            flows.add(ends, rate, packets, message_flits);
+        });
+    flows.forecast(total_rate / senders.max(1) as f64, stride == 1)
+}
+
+/// Calls `each` with the messages between each two terminals: source and destination, their rate,
+/// the numbers and flits of the packets that go that way, and the flits of a message both ways.
+/// Returns the rates of all sources together.
+pub(super) fn for_each_flow(
+    parameters: &Parameters,
+    streams: &[Stream<'_>],
+    stride: usize,
+    mut each: impl FnMut((u32, u32), f64, &[(f64, u32)], f64),
+) -> f64 {
     let mut total_rate = 0.0;
     for &Stream { pattern, senders, sizes, access, weight } in streams {
         // Packets and flits of a mean message: full packets, then the rests.
@@ -100,19 +116,22 @@ pub fn forecast(
             Access::Write => (of_sizes, Vec::new()),
             Access::Read { request } => (packets(parameters, &request.into()), of_sizes),
         };
-        let flits =
-            |packets: &[(f64, u32)]| packets.iter().map(|p| p.0 * f64::from(p.1)).sum::<f64>();
         let message_flits = flits(&forward) + flits(&backward);
         for &source in senders.iter().step_by(stride) {
             let rate = weight * pattern.rate(source);
             total_rate += rate;
             pattern.for_each_share(source, |destination, share| {
-                flows.add(source, destination, rate * share, &forward, message_flits);
-                flows.add(destination, source, rate * share, &backward, message_flits);
+                each((source, destination), rate * share, &forward, message_flits);
+                each((destination, source), rate * share, &backward, message_flits);
             });
         }
     }
-    flows.forecast(total_rate / senders.max(1) as f64, stride == 1)
+    total_rate
+}
+
+/// The flits of packets, given by their numbers and sizes.
+pub(super) fn flits(packets: &[(f64, u32)]) -> f64 {
+    packets.iter().map(|p| p.0 * f64::from(p.1)).sum()
 }
 
 /// Whether the forecast looks at all pairs, and so knows the bound.
@@ -133,6 +152,46 @@ fn packets(parameters: &Parameters, sizes: &MessageSizes) -> Vec<(f64, u32)> {
     let full = (full > 0.0).then(|| (full, parameters.maximum_packet()));
     let rests = rests.into_iter().map(|(flits, packets)| (packets, flits));
     full.into_iter().chain(rests).collect()
+}
+
+/// By class of cables: the capacity of a channel, in flits a flit time of one of `link.rate`.
+pub(super) fn rates(fabric: &Fabric, parameters: &Parameters) -> Vec<f64> {
+    let link = parameters.link_flit_time().0 as f64;
+    let rate = |&class| link / parameters.flit_time_of(class).0 as f64;
+    fabric.cable_classes().iter().map(rate).collect()
+}
+
+/// The place and the value of the largest load; 0 and 0 if all are 0.
+fn largest(loads: impl Iterator<Item = f64>) -> (u32, f64) {
+    (0..).zip(loads).fold(
+        (0, 0.0),
+        |best, (place, load)| {
+            if load > best.1 { (place, load) } else { best }
+        },
+    )
+}
+
+/// The loads of the fullest terminals' injection and ejection channels, in flits a flit time of a
+/// network channel and relative to what these carry. By terminal: what it sends, and what it gets.
+pub(super) fn fullest_terminals(
+    fabric: &Fabric,
+    parameters: &Parameters,
+    [injected, ejected]: [&[f64]; 2],
+) -> [f64; 2] {
+    let link = parameters.link_flit_time().0 as f64;
+    let classes = fabric.cable_classes();
+    let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
+        let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;
+        let carries: Vec<f64> = flit_times.into_iter().map(carries).collect();
+        let of = |terminal| carries[usize::from(fabric.terminal_class(terminal))];
+        largest((0..).zip(loads).map(|(terminal, &load)| load / of(terminal))).1
+    };
+    let injections = classes.iter().map(|&it| parameters.injection_flit_time_of(it)).collect();
+    let ejections = classes.iter().map(|&it| parameters.ejection_flit_time_of(it)).collect();
+    [
+        fullest(injected, parameters.injection_channels, injections),
+        fullest(ejected, parameters.ejection_channels, ejections),
+    ]
 }
 
 struct Flows<'a> {
@@ -175,8 +234,7 @@ impl<'a> Flows<'a> {
     /// which a message has `message_flits` flits.
     fn add(
         &mut self,
-        source: u32,
-        destination: u32,
+        (source, destination): (u32, u32),
         rate: f64,
         packets: &[(f64, u32)],
         message_flits: f64,
@@ -232,41 +290,19 @@ impl<'a> Flows<'a> {
 
     fn forecast(self, mean_rate: f64, complete: bool) -> Forecast {
         let (fabric, parameters) = (self.fabric, self.parameters);
-        let link = parameters.link_flit_time().0 as f64;
-        let classes = fabric.cable_classes();
-        // The capacity of a channel, in flits a flit time of a channel of `link.rate`.
-        let rates: Vec<f64> =
-            classes.iter().map(|&class| link / parameters.flit_time_of(class).0 as f64).collect();
+        let rates = rates(fabric, parameters);
         let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
-        let largest = |loads: &mut dyn Iterator<Item = f64>| {
-            (0..).zip(loads).fold(
-                (0, 0.0),
-                |best, (place, load)| {
-                    if load > best.1 { (place, load) } else { best }
-                },
-            )
-        };
         let network = if demands::is_adaptive(self.routes) {
             self.evenly_loaded(&rates)
         } else {
             let loads = (0..).zip(&self.channels).map(|(channel, &load)| load / rate(channel));
-            let (channel, load) = largest(&mut loads.into_iter());
+            let (channel, load) = largest(loads);
             // A fabric of one router has no channel between routers.
             let name = || format!("channel {}", fabric.channel_name(channel));
             (if load > 0.0 { name() } else { String::new() }, load)
         };
-        // The fullest terminal, and the load of its channels in flits a flit time of a network
-        // channel.
-        let fullest = |loads: &[f64], channels: u32, flit_times: Vec<Picoseconds>| {
-            let carries = |time: Picoseconds| f64::from(channels) * link / time.0 as f64;
-            let carries: Vec<f64> = flit_times.into_iter().map(carries).collect();
-            let of = |terminal| carries[usize::from(fabric.terminal_class(terminal))];
-            largest(&mut (0..).zip(loads).map(|(terminal, &load)| load / of(terminal))).1
-        };
-        let injections = classes.iter().map(|&it| parameters.injection_flit_time_of(it)).collect();
-        let ejections = classes.iter().map(|&it| parameters.ejection_flit_time_of(it)).collect();
-        let injection = fullest(&self.injected, parameters.injection_channels, injections);
-        let ejection = fullest(&self.ejected, parameters.ejection_channels, ejections);
+        let [injection, ejection] =
+            fullest_terminals(fabric, parameters, [&self.injected, &self.ejected]);
         let injection = ("the injection channels".into(), injection);
         let ejection = ("the ejection channels".into(), ejection);
         let (name, load) = [network, injection, ejection]

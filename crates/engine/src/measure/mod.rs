@@ -14,6 +14,7 @@ mod finite;
 mod growth;
 mod interruption;
 mod livelock;
+mod load_bounds;
 mod load_point;
 mod order;
 mod saturation;
@@ -36,6 +37,7 @@ pub use flitlab_model::interval::{
 pub use flitlab_model::{Activity, Explanation, Quantile, Spent, Stretch, Times};
 pub use interruption::{Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
+pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };

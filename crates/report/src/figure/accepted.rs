@@ -1,10 +1,10 @@
 //! Accepted over offered load.
 
-use super::super::{Point, Status};
+use super::super::{BoundLine, Point, Status};
 use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
-use super::curves::{CurvePoint, Curves};
+use super::curves::{CurvePoint, Curves, Quantity};
 use super::figure_style::INTERVAL;
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
@@ -26,7 +26,7 @@ impl FigureKind {
 fn draw(task: &FigureTask<'_>) -> Vec<Named> {
     let curves = task.curves();
     let has_curve = curves.has_line() && curves.points().any(|point| point.accepted.is_some());
-    chart_if(has_curve, || chart(&curves, task.title))
+    chart_if(has_curve, || chart(&curves, task.bounds, task.title))
 }
 
 /// The key of hollow markers.
@@ -37,15 +37,24 @@ pub(super) const NOT_STEADY: &str = "not steady";
 /// hollow, but connected: what a network accepts past saturation is the message. A deadlock is a
 /// cross, and not connected.
 pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
-    Figure::of_chart(chart(&Curves::new(rows), title))
+    Figure::of_chart(chart(&Curves::new(rows), &[], title))
 }
 
-fn chart(curves: &Curves, title: &str) -> Chart {
+fn chart(curves: &Curves, bounds: &[BoundLine], title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
-    let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), accepted * 1.08));
+    // A bound of what nobody offers says nothing.
+    let bounds = bounds.iter().filter(|bound| bound.load < offered * (1.0 - 1e-9));
+    let bounds: Vec<&BoundLine> = bounds.filter(|_| curves.quantity == Quantity::Load).collect();
+    let highest = bounds.iter().map(|bound| bound.load).fold(accepted, f64::max);
+    let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), highest * 1.08));
     let ends = [(0.0, 0.0), (offered, offered)];
     panel.rules.push(Rule { ends, colour: GREY, dashed: false });
+    for bound in &bounds {
+        // Below it something else is offered less.
+        let ends = [(bound.load, bound.load), (f64::INFINITY, bound.load)];
+        panel.rules.push(Rule { ends, colour: GREY, dashed: true });
+    }
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
         let pen = curve.pen;
@@ -62,10 +71,10 @@ fn chart(curves: &Curves, title: &str) -> Chart {
             Some(Mark { x, y, marker: Marker::Cross, colour: pen.colour, hollow: false })
         }));
     }
-    Chart::single(title, curves.offered_axis(), panel, legend(curves))
+    Chart::single(title, curves.offered_axis(), panel, legend(curves, &bounds))
 }
 
-fn legend(curves: &Curves) -> Legend {
+fn legend(curves: &Curves, bounds: &[&BoundLine]) -> Legend {
     let mut legend = Legend::default();
     for curve in &curves.curves {
         let label = match curve.label.as_str() {
@@ -76,6 +85,11 @@ fn legend(curves: &Curves) -> Legend {
         legend.series(LegendSample::Series(curve.pen), label);
     }
     legend.key(LegendSample::Line(GREY), "accepted = offered");
+    if !bounds.is_empty() {
+        let each = bounds.iter().map(|bound| format!("{} {:.3}", bound.name, bound.load));
+        let all = format!("bounds: {}", each.collect::<Vec<_>>().join(", "));
+        legend.key(LegendSample::Dashed(GREY), all);
+    }
     if let Some(colour) = curves.with_band(|point| point.accepted_interval) {
         legend.key(LegendSample::Band(colour), INTERVAL);
     }
@@ -86,4 +100,36 @@ fn legend(curves: &Curves) -> Legend {
         legend.key(LegendSample::Cross(GREY), "deadlock");
     }
     legend
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::{Label, PointRow};
+    use super::*;
+
+    fn points(loads: &[f64]) -> Vec<Point> {
+        let point = |&load: &f64| Point {
+            label: Label { series: "a".into(), ..Label::default() },
+            measured: PointRow {
+                offered_load: Some(load),
+                accepted_load: Some(load.min(0.3)),
+                ..PointRow::default()
+            },
+            ..Point::default()
+        };
+        loads.iter().map(point).collect()
+    }
+
+    #[test]
+    fn bounds_of_what_is_offered_are_dashed_lines_from_the_diagonal_on() {
+        let bound = |name: &str, load| BoundLine { figure: String::new(), name: name.into(), load };
+        let bounds = [bound("minimal", 0.3), bound("any ways", 0.7), bound("more", 1.0)];
+        let chart = chart(&Curves::new(&points(&[0.1, 0.5, 1.0])), &bounds, "");
+        let [_, minimal, any] = &chart.panels[0].rules[..] else { panic!("{chart:?}") };
+        assert_eq!((minimal.ends[0], minimal.ends[1].1), ((0.3, 0.3), 0.3));
+        assert!(any.dashed && any.ends[1] == (f64::INFINITY, 0.7));
+        assert!(chart.panels[0].y.high >= 0.7);
+        let all = "bounds: minimal 0.300, any ways 0.700";
+        assert!(chart.legend.keys.iter().any(|key| key.1 == all), "{:?}", chart.legend);
+    }
 }

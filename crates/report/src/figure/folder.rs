@@ -116,6 +116,9 @@ fn chosen(rows: &ResultRows, look: &FigureStyle) -> (ResultRows, Pens) {
             (label.series, label.figure) =
                 (look.renamed(&label.series), look.renamed(&label.figure));
         }
+        for bound in &mut rows.bounds {
+            bound.figure = look.renamed(&bound.figure);
+        }
     }
     (rows, pens)
 }
@@ -172,7 +175,9 @@ fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, F
         for kind in kinds {
             if let Draw::Group(draw) = kind.draw {
                 let (title, saturation, asked) = (title.as_str(), &[][..], asked(kind));
-                let task = FigureTask { points, saturation, title, wish, asked, pens };
+                let own = rows.bounds.iter().filter(|bound| bound.figure == *name).cloned();
+                let bounds = &own.collect::<Vec<_>>()[..];
+                let task = FigureTask { points, saturation, bounds, title, wish, asked, pens };
                 add(kind, name, draw(&task));
             }
         }
@@ -180,8 +185,8 @@ fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, F
     let (title, ResultRows { points, saturation, .. }) = (wish.title_of(&[]), rows);
     for kind in kinds {
         if let Draw::Result(draw) = kind.draw {
-            let (title, asked) = (title.as_str(), asked(kind));
-            let task = FigureTask { points, saturation, title, wish, asked, pens };
+            let (title, asked, bounds) = (title.as_str(), asked(kind), &[][..]);
+            let task = FigureTask { points, saturation, bounds, title, wish, asked, pens };
             add(kind, "", draw(&task));
         }
     }

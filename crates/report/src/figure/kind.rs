@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::{Point, ResultRows, Status, SustainedLoad};
+use super::super::{BoundLine, Point, ResultRows, Status, SustainedLoad};
 use super::chart::Chart;
 use super::choice::Has;
 use super::curves::Curves;
@@ -59,6 +59,8 @@ pub struct FigureTask<'a> {
     pub points: &'a [Point],
     /// Highest sustained loads; none for a [`Draw::Group`].
     pub saturation: &'a [SustainedLoad],
+    /// Bounds of the load; none for a [`Draw::Result`].
+    pub bounds: &'a [BoundLine],
     /// The title of the figure.
     pub title: &'a str,
     /// Which loads are shown, and how figures look.

@@ -71,7 +71,10 @@ pub use histogram::load_histogram;
 pub use kind::{Draw, FIGURES, FigureKind, FigureTask, Named, only};
 pub use latency::{latency_figure, latency_figure_among, percentile_figure, tail_latency_figure};
 pub use medium::{Files, Format, Medium};
-pub use ratios::{Bars, NotedBar, PUBLISHED, bars_figure, mean_figure, noted_figure, ratio_figure};
+pub use ratios::{
+    Bars, BoundedBar, NotedBar, PUBLISHED, bars_figure, bounded_figure, mean_figure, noted_figure,
+    ratio_figure,
+};
 pub use scaling::numeric_keys;
 pub use sheet::{Length, Sheet};
 pub use space_time::space_time_figure;

@@ -3,6 +3,7 @@
 use super::Figure;
 use super::axis::Axis;
 use super::bars::{Bar, BarChart, Group, TICKS, highest, lowest};
+use super::curves::series_of;
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK};
 use super::style::by_names;
@@ -118,6 +119,52 @@ pub fn bars_figure(names: &[&str], title: &str, axis: &str, bars: &[Bars], note:
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
 }
 
+/// A value beside its bound, in a [`bounded_figure`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundedBar {
+    /// The group, such as a rule.
+    pub label: String,
+    /// The bar's series, such as a pattern.
+    pub series: String,
+    /// The value; `None` to draw the bound alone, as an outline.
+    pub value: Option<f64>,
+    pub bound: f64,
+}
+
+/// Bars in groups from 0 on, each with a whisker to its bound.
+pub fn bounded_figure(title: &str, axis: &str, bars: &[BoundedBar]) -> Figure {
+    let names = series_of(bars.iter().map(|bar| bar.series.as_str()));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let pens = by_names(&names, names.iter().map(|&name| (name, false)));
+    let mut groups: Vec<Group> = Vec::new();
+    let mut legend = Legend::default();
+    for (name, pen) in names.iter().zip(&pens) {
+        legend.series(Sample::Bar(pen.colour), *name);
+    }
+    for bar in bars {
+        let pen = pens[names.iter().position(|name| *name == bar.series).expect("it is named")];
+        let drawn = Bar {
+            series: bar.series.clone(),
+            value: bar.value.unwrap_or(bar.bound),
+            // A value that meets its bound has nothing to show.
+            whisker: bar.value.map(|value| (value.min(bar.bound), bar.bound)),
+            colour: pen.colour,
+            note: String::new(),
+            hollow: bar.value.is_none(),
+        };
+        match groups.iter_mut().find(|group| group.label == bar.label) {
+            Some(group) => group.bars.push(drawn),
+            None => groups.push(Group { label: bar.label.clone(), bars: vec![drawn] }),
+        }
+    }
+    legend.key(Sample::Whisker(BLACK), "to the bound of its ways");
+    if bars.iter().any(|bar| bar.value.is_none()) {
+        legend.key(Sample::HollowBar(BLACK), "the bound itself");
+    }
+    let axis = Axis::new(axis, highest(&groups)).up_to_a_tick(TICKS);
+    Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Sheet;
@@ -153,6 +200,24 @@ mod tests {
         // Groups called as their series need no legend for them.
         let own = svg(&[("b", "b", 3.0), ("b, published", "b", 4.0)]);
         assert!(own.contains(">published<") && own.matches(">b<").count() == 1, "{own}");
+    }
+
+    #[test]
+    fn bounds_are_whiskers_or_outlines() {
+        let bar = |label: &str, series: &str, value| {
+            let (label, series) = (label.into(), series.into());
+            BoundedBar { label, series, value, bound: 0.5 }
+        };
+        let bars = [
+            bar("a rule", "one", Some(0.4)),
+            bar("a rule", "two", Some(0.51)),
+            bar("any", "one", None),
+        ];
+        let figure = bounded_figure("", "Load", &bars).svg(&Sheet::default());
+        for text in ["a rule", "any", "one", "two", "to the bound of its ways", "the bound itself"]
+        {
+            assert_eq!(figure.matches(&format!(">{text}<")).count(), 1, "{text}");
+        }
     }
 
     #[test]

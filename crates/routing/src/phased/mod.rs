@@ -196,6 +196,12 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
         Course::straight(0)
     }
 
+    /// Calls `each` with the courses with which packets of a pair of routers may start, and the share
+    /// of the packets that do.
+    fn for_each_course(&self, _ends: (u32, u32), each: &mut dyn FnMut(Course, f64)) {
+        each(Course::straight(0), 1.0);
+    }
+
     /// The course of a packet that decides.
     fn decide(&self, packet: &Deciding<'_>, _queues: &mut dyn Queues) -> Course {
         packet.course
@@ -311,6 +317,27 @@ impl fmt::Debug for PhasedSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {{ {} }}", self.name, self.keys.replace('\n', ", "))
     }
+}
+
+/// The rules beside which a rule is seen: minimal routing, by cables between groups if the rule goes
+/// so, and Valiant's, by way of the same as the rule's detours.
+pub fn beside(rule: &dyn PhasedRule) -> [PhasedSpec; 2] {
+    let rule: &dyn Any = rule;
+    let detours = rule.downcast_ref::<Ugal>().map(|ugal| &ugal.valiant);
+    let detours = detours.or(rule.downcast_ref());
+    let minimal = rule.downcast_ref::<Minimal>();
+    let by_groups = detours.map(Valiant::is_by_groups).or(minimal.map(Minimal::is_by_groups));
+    let via = match detours {
+        None => "auto",
+        Some(detours) if detours.goes_via_groups() => "group",
+        Some(detours) if detours.avoids_groups() => "router-elsewhere",
+        Some(_) => "router",
+    };
+    let minimal = if by_groups == Some(true) { &minimal::DRAGONFLY } else { &minimal::BY_HOP };
+    [
+        PhasedSpec::new(minimal.name, ""),
+        PhasedSpec::new(valiant::VALIANT.name, &format!("via = {via:?}")),
+    ]
 }
 
 /// Makes the relation of a rule.

@@ -210,19 +210,27 @@ impl Valiant {
     /// The course by way of the target that a packet draws; `None` if there is none but those of
     /// its ends.
     pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
+        let left = self.left(ends);
+        if left == 0 { None } else { Some(self.detour_of(ends, drawn.below(place, left))) }
+    }
+
+    /// The vias that packets of a pair avoid: the first of each row, ascending, and their number.
+    fn avoided(&self, ends: (u32, u32)) -> impl Iterator<Item = (u32, u32)> + use<> {
         let [one, two] = [ends.0, ends.1].map(|router| self.avoided[router as usize]);
-        let both = [one.min(two), one.max(two)];
-        let avoided = &both[usize::from(one == two)..];
-        let avoidable: u32 = avoided.iter().map(|(_, count)| count).sum();
-        let left = fitted!(self.vias.len(), u32) - avoidable;
-        if left == 0 {
-            return None;
-        }
-        let mut number = drawn.below(place, left);
-        for &(first, count) in avoided {
+        [one.min(two), one.max(two)].into_iter().skip(usize::from(one == two))
+    }
+
+    /// How many vias a pair's packets may draw.
+    fn left(&self, ends: (u32, u32)) -> u32 {
+        fitted!(self.vias.len(), u32) - self.avoided(ends).map(|(_, count)| count).sum::<u32>()
+    }
+
+    /// The course by way of one of them, by its number.
+    fn detour_of(&self, ends: (u32, u32), mut number: u32) -> Course {
+        for (first, count) in self.avoided(ends) {
             number += if number >= first { count } else { 0 };
         }
-        Some(Course { phase: self.first.phase, via: self.vias[number as usize] })
+        Course { phase: self.first.phase, via: self.vias[number as usize] }
     }
 
     /// The hops of a packet's way from a router to its destination, where it takes the first of
@@ -290,5 +298,15 @@ impl PhasedRule for Valiant {
 
     fn start(&self, ends: (u32, u32), drawn: Drawn) -> Course {
         self.detour(ends, drawn, 0).unwrap_or(Course::straight(self.minimal.phase))
+    }
+
+    fn for_each_course(&self, ends: (u32, u32), each: &mut dyn FnMut(Course, f64)) {
+        let left = self.left(ends);
+        if left == 0 {
+            each(Course::straight(self.minimal.phase), 1.0);
+        }
+        for number in 0..left {
+            each(self.detour_of(ends, number), 1.0 / f64::from(left));
+        }
     }
 }

@@ -23,9 +23,9 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::{rounded, rounded_down};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LogFilter,
-    Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, ZeroLoad, forecast,
-    looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
+    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LoadBound,
+    LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, ZeroLoad, forecast,
+    load_bounds, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
@@ -212,6 +212,17 @@ impl Simulation {
     /// Returns the forecast, which needs no simulation; looks at all pairs at the first call.
     pub fn forecast(&self) -> &Forecast {
         self.forecast.get_or_init(|| self.look_at_pairs())
+    }
+
+    /// Loads that no rule exceeds which goes by some ways, as far as `work` allows; none where it is
+    /// known which ways packets take, or of what comes to an end.
+    pub fn load_bounds(&self, work: u64) -> Vec<LoadBound> {
+        let Routes::Relation(routes) = self.routes() else { return Vec::new() };
+        if self.scenario.workload.is_finite() {
+            return Vec::new();
+        }
+        let (parameters, senders) = (&self.scenario.parameters, self.senders().len());
+        load_bounds(self.fabric(), routes, parameters, &self.streams(), senders, work)
     }
 
     /// How soon a finite workload can be over at best by what channels carry; `None` for a load,

@@ -22,6 +22,7 @@ use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
+use flitlab_workload::traffic::WorstCase;
 
 /// The values that were read. A mistake has been reported for each required value that is `None`.
 pub(super) struct Draft {
@@ -95,8 +96,16 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         router::read(reader, any_fabric, bubble, (spec, seed));
     let routing = routing::read(reader, spec, (&parameters, &model), registry);
     let places = spec.map(TopologySpec::places);
+    let worst_case = routing.clone().map(|routing| {
+        WorstCase::new(move |fabric, terminals| {
+            let routes = routing.routes(fabric, seed).map_err(|error| error.to_string())?;
+            let worst = flitlab_routing::WorstCase::new(fabric, &routes, terminals);
+            worst.map(|worst| worst.partners).map_err(|error| error.to_string())
+        })
+    });
+    let (router, nodes) = (&model, None);
     let mut given =
-        Given { places, registry, router: &model, parameters: &mut parameters, nodes: None };
+        Given { places, registry, router, parameters: &mut parameters, nodes, worst_case };
     let workload = workload::read(reader, &mut given, purpose);
     if let Some(workloads) = &workload {
         parameters.classes = workloads.classes();

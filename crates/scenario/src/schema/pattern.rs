@@ -28,6 +28,10 @@ pub(crate) fn read(
         if drawn { Variant::not_offered(variant) } else { variant }
     });
     let pattern = reader.choice(&choice, variants.collect())?;
+    let pattern = match &given.worst_case {
+        Some(worst_case) => pattern.beside(worst_case.clone()),
+        None => pattern,
+    };
     Some(match given.nodes.take() {
         Some(nodes) => pattern.among(nodes),
         None => pattern,

@@ -31,7 +31,9 @@ use flitlab_engine::measure::{Collector, CompletionBound};
 use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_report::{PointResult, PointRow};
-use flitlab_workload::traffic::{Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload};
+use flitlab_workload::traffic::{
+    Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload, WorstCase,
+};
 
 /// The table of the load that may go on beside others.
 pub(crate) const LOAD_TABLE: &str = "traffic";
@@ -101,6 +103,8 @@ pub struct Given<'a> {
     /// The nodes among which the workload's pattern is, if not all take part. Who reads a pattern
     /// takes them.
     pub nodes: Option<Vec<u32>>,
+    /// What finds the permutation that loads a channel most, if the routing could be read.
+    pub worst_case: Option<WorstCase>,
 }
 
 /// A scenario as far as it has been read, for the rules between its keys.

@@ -28,7 +28,7 @@ pub use interval::Interval;
 pub use load::{LoadError, LoadRates, OpenLoad};
 pub use pattern::{
     Bind, Live, Nodes, PATTERNS, Partners, Pattern, PatternError, PatternKind, PatternRule,
-    PatternSpec,
+    PatternSpec, WorstCase,
 };
 pub use process::Arrivals;
 pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};

@@ -45,6 +45,7 @@ mod transpose;
 mod transpose_3d;
 mod transpose_linear;
 mod uniform;
+mod worst_case;
 
 use std::fmt;
 use std::sync::Arc;
@@ -57,13 +58,14 @@ pub use kind::{Bind, Partners, PatternKind, PatternSpec};
 pub use live::Live;
 pub use nodes::Nodes;
 pub use rule::PatternRule;
+pub use worst_case::WorstCase;
 
 use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 24] = [
+pub static PATTERNS: [Row<PatternKind>; 25] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
@@ -88,6 +90,7 @@ pub static PATTERNS: [Row<PatternKind>; 24] = [
     matrix::MATRIX,
     pairs::PAIRS,
     mixture::MIXTURE,
+    worst_case::WORST_CASE,
 ];
 
 /// A pattern bound to a fabric: who sends to whom.
@@ -114,7 +117,8 @@ impl Pattern {
         if live.count() < 2 {
             return Err(PatternError::Nobody { pattern: name });
         }
-        let rule = spec.bind(&Nodes::new(name, fabric, &live, seed))?.into();
+        let nodes = Nodes::new(name, fabric, &live, seed).with_worst_case(spec.worst_case());
+        let rule = spec.bind(&nodes)?.into();
         let pattern = Self { name, live, rule };
         if pattern.live.iter().any(|source| pattern.sends(source)) {
             Ok(pattern)

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Nodes, PATTERNS, PatternError, PatternRule};
+use super::{Nodes, PATTERNS, PatternError, PatternRule, WorstCase};
 use flitlab_base::document::Reader;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Places;
@@ -80,6 +80,8 @@ pub struct PatternSpec {
     bind: Bind,
     /// The nodes that take part, ascending; all if there is no list.
     nodes: Option<Arc<[u32]>>,
+    /// What finds the worst case of the routing beside it, if there is one.
+    worst_case: Option<WorstCase>,
 }
 
 impl PatternSpec {
@@ -91,7 +93,8 @@ impl PatternSpec {
     ) -> Option<Self> {
         let start = reader.resolved.len();
         let bind = (kind.read)(reader, places)?;
-        Some(Self { kind, keys: reader.keys_since(start).into(), bind, nodes: None })
+        let keys = reader.keys_since(start).into();
+        Some(Self { kind, keys, bind, nodes: None, worst_case: None })
     }
 
     /// The built-in pattern of this name with these keys, as TOML: `PatternSpec::new("hotspot",
@@ -112,6 +115,16 @@ impl PatternSpec {
         nodes.sort_unstable();
         nodes.dedup();
         Self { nodes: Some(nodes.into()), ..self }
+    }
+
+    /// Returns the pattern beside a routing, whose worst case it may be.
+    #[must_use]
+    pub fn beside(self, worst_case: WorstCase) -> Self {
+        Self { worst_case: Some(worst_case), ..self }
+    }
+
+    pub(super) fn worst_case(&self) -> Option<&WorstCase> {
+        self.worst_case.as_ref()
     }
 
     /// The nodes that take part, ascending; `None` if all do.

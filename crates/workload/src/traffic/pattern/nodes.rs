@@ -1,6 +1,6 @@
 //! Facts about the nodes to which a pattern is bound.
 
-use super::{Live, PatternError};
+use super::{Live, PatternError, WorstCase};
 use flitlab_fabric::{Fabric, Torus};
 
 /// The nodes of a fabric: its terminals, failed ones included, numbered from 0.
@@ -15,6 +15,7 @@ pub struct Nodes<'f> {
     fabric: &'f Fabric,
     /// The scenario's seed, for what is drawn once.
     pub seed: u64,
+    worst_case: Option<&'f WorstCase>,
 }
 
 impl<'f> Nodes<'f> {
@@ -29,7 +30,26 @@ impl<'f> Nodes<'f> {
             |&terminal: &u32| fabric.terminal_router(terminal).is_none_or(|at| at == terminal);
         let torus = fabric.grid().filter(|grid| grid.nodes() == count);
         let torus = torus.filter(|_| (0..count).all(|terminal| alone(&terminal)));
-        Self { pattern, live, torus, fabric, seed }
+        Self { pattern, live, torus, fabric, seed, worst_case: None }
+    }
+
+    /// With what finds the worst case of a routing, if there is one.
+    pub(super) fn with_worst_case(self, worst_case: Option<&'f WorstCase>) -> Self {
+        Self { worst_case, ..self }
+    }
+
+    /// What finds the worst case.
+    ///
+    /// # Errors
+    /// If the pattern is bound without a routing.
+    pub(super) fn worst_case(&self) -> Result<&'f WorstCase, PatternError> {
+        self.worst_case.ok_or_else(|| {
+            PatternError::Refused(format!("{} is known beside a routing alone", self.pattern))
+        })
+    }
+
+    pub(super) fn fabric(&self) -> &'f Fabric {
+        self.fabric
     }
 
     /// The same nodes for another pattern, with another seed.

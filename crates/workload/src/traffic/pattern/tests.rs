@@ -84,7 +84,17 @@ fn all_kinds() -> Vec<PatternSpec> {
     ];
     let undefined = ["transpose-3d", "group-shift"];
     let kinds = PATTERNS.into_iter().filter(|kind| !undefined.contains(&kind.name));
-    specs.extend(kinds.map(|kind| PatternSpec::new(kind.name, keys(&kind))));
+    // A worst case that is known: from each live node to the next one.
+    let next = |_: &Fabric, live: &[u32]| {
+        let mut partners: Vec<u32> = (0..16).collect();
+        let pairs = live.iter().zip(live.iter().cycle().skip(1));
+        pairs.for_each(|(&from, &to)| partners[from as usize] = to);
+        Ok(partners)
+    };
+    specs.extend(kinds.map(|kind| {
+        let spec = PatternSpec::new(kind.name, keys(&kind));
+        if kind.name == "worst-case" { spec.beside(WorstCase::new(next)) } else { spec }
+    }));
     specs
 }
 
@@ -530,4 +540,15 @@ fn terminals_of_failed_switches_neither_send_nor_receive() {
     let pattern = Pattern::new(&spec("uniform"), &fabric, 1).unwrap();
     assert_eq!((pattern.rate(6), pattern.rate(8)), (0.0, 1.0));
     assert!(shares(&pattern, 0).keys().all(|node| ![6, 7].contains(node)));
+}
+
+#[test]
+fn a_worst_case_is_known_beside_a_routing_alone() {
+    let refused = |spec: &PatternSpec| {
+        Pattern::new(spec, &fabric(&[4], &[]), 1).map(|_| ()).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&spec("worst-case")), "worst-case is known beside a routing alone");
+    let none = WorstCase::new(|_, _| Err("there are no ways".into()));
+    let refused = refused(&spec("worst-case").beside(none));
+    assert_eq!(refused, "worst-case is not known: there are no ways");
 }

@@ -56,7 +56,7 @@ enum Published {
     AngaraFig6,
     /// Operations of the collective subnetwork beside the same by messages, over size and nodes
     AngaraCollectives,
-    /// What rules that choose sustain beside what their ways allow, on four fabrics: ten minutes
+    /// What rules that choose sustain beside what their ways allow, on three fabrics
     Bounds,
     /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
     OutflankTable2,

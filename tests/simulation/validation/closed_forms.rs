@@ -10,7 +10,7 @@ use super::{Row, Section, remote_memory};
 use crate::common::workplace::{Workplace, scenario};
 
 pub fn sections() -> Vec<Section> {
-    vec![pings(), collectives(), remote_memory::section(), sizes()]
+    vec![pings(), collectives(), remote_memory::section(), bounds(), sizes()]
 }
 
 /// Operations of 8 B, three flits, on Desmos: five hops from the root at most.
@@ -59,6 +59,40 @@ fn collectives() -> Section {
                  It does so for every tree, size, failure and parameter. Where links are shared\n\
                  flit by flit, packets are stored at each hop.",
         rows: rows.collect(),
+    }
+}
+
+/// Loads that ways allow.
+fn bounds() -> Section {
+    let place = Workplace::new("validation_bounds");
+    let to_next_group = "traffic.pattern={ group-shift = { by = 1 } }";
+    let complement = "traffic.pattern=dimension-complement";
+    let rows = [
+        ("dragonfly/ugal", to_next_group, "a Dragonfly, to the next group", "minimal", 0.125),
+        ("dragonfly/ugal", to_next_group, "a Dragonfly, to the next group", "valiant", 0.4375),
+        ("dragonfly/ugal", to_next_group, "a Dragonfly, to the next group", "any", 0.5625),
+        ("hyperx/omniwar", complement, "a HyperX's complement", "minimal", 0.25),
+        ("hyperx/omniwar", complement, "a HyperX's complement", "any", 0.5),
+    ];
+    let rows = rows.map(|(name, pattern, what, ways, expected)| {
+        let checked = place.json(&["check", &scenario(name), "--set", pattern, "--json"]);
+        let bounds = checked["load_bounds"].as_array().expect("bounds").clone();
+        let bound = bounds.iter().find(|bound| bound["ways"] == ways).expect("it is named");
+        let ours = bound["bound_load"].as_f64().expect("a small fabric");
+        let command = format!("flitlab check scenarios/{name}.toml --set '{pattern}'");
+        // Bounds are rounded up at the twelfth digit.
+        Row::new(format!("{what}: {ways}"), expected, (ours * 1e9).round() / 1e9, &command)
+    });
+    Section {
+        title: "Loads that ways allow",
+        source: "Dragonfly of a h + 1 = 9 groups of a = 4 switches, p = h = 2: all a p terminals\n\
+                 of a group have one cable on minimal ways, 1/(a p); by way of another group\n\
+                 each packet takes two cables between groups, of which (g - 2)/(g - 1) serve,\n\
+                 (g - 2)/(2 (g - 1)); of any ways one cable is straight, and all other packets\n\
+                 take two, (a h + 1)/(2 a p). HyperX of 4x4 switches with T = 4 terminals: a\n\
+                 cable carries the terminals of a switch, 1/T; with four hops for each packet on\n\
+                 six channels a switch of which detours fill all, 1/2.",
+        rows: rows.into(),
     }
 }
 

@@ -41,7 +41,7 @@ impl FlowRow {
     pub fn of(mut flows: Vec<CompletedFlow>) -> Vec<Self> {
         // Ascending, so that each decade is a piece; equal sizes in any order.
         flows.sort_unstable();
-        let decade = |bytes: u64| bytes.saturating_sub(1).checked_ilog10().map_or(0, |it| it + 1);
+        let decade = |bytes: u64| (bytes.max(2) - 1).ilog10();
         let mut rows: Vec<Self> = Vec::new();
         if !flows.is_empty() {
             rows.push(Self::of_some(&flows));

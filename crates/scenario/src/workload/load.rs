@@ -40,46 +40,38 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
          traffic; of other fabrics it is the rate of a cable.";
     let load = reader.required("load", &Load, doc);
     let process = process(reader, given.router);
-    let mut sound = true;
-    let message: MessageSizes = match process {
+    let message: Option<MessageSizes> = match process {
         Some((_, Some(packets))) => {
             for key in ["message", "sizes"] {
                 let message = format!("a burst has no `{key}`: its packets are its size");
                 let help = format!("leave `{key}` out, or choose another `process`");
                 reader.forbid(key, &message, &help);
             }
-            Bytes(packets * parameters.maximum_payload.0).into()
+            Some(Bytes(packets * parameters.maximum_payload.0).into())
         }
-        _ if reader.has("sizes") && !reader.is_documenting() => {
+        _ if reader.has("sizes") => {
             let message = "`message` is the size of all messages, and `sizes` has several";
             reader.forbid("message", message, "keep one of the two");
-            let read = sizes(reader);
-            sound = read.is_some();
-            read.unwrap_or_else(|| parameters.maximum_payload.into())
+            sizes(reader)
         }
-        _ => reader
-            .value_from(
-                "message",
-                &size(0, LARGEST_MESSAGE),
-                match given.router {
-                    RouterModel::InputQueued => parameters.maximum_payload,
-                    RouterModel::OutputQueued(it) => {
-                        Bytes(it.packet.0 * u64::from(it.message_packets))
-                    }
-                },
-                "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"",
-                "Size of a message; longer ones than router.maximum_payload are cut into packets.",
-            )
-            .into(),
+        _ => {
+            let usual = match given.router {
+                RouterModel::InputQueued => parameters.maximum_payload,
+                RouterModel::OutputQueued(it) => Bytes(it.packet.0 * u64::from(it.message_packets)),
+            };
+            let from =
+                "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"";
+            let doc =
+                "Size of a message; longer ones than router.maximum_payload are cut into packets.";
+            let kind = size(0, LARGEST_MESSAGE);
+            let message = reader.value_from("message", &kind, usual, from, doc);
+            // It is absent, and one of the keys here.
+            sizes(reader);
+            Some(message.into())
+        }
     };
-    if !reader.has("sizes") {
-        sizes(reader);
-    }
     let access = access(reader);
-    let (pattern, process, load) = (pattern?, process?.0, load?);
-    if !sound {
-        return None;
-    }
+    let (pattern, process, load, message) = (pattern?, process?.0, load?, message?);
     Some(Arc::new(LoadSpec { pattern, process, load, message, access }))
 }
 

@@ -10,6 +10,7 @@
 //! Sizes are drawn as integers, so that they are equal on every machine.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -17,9 +18,10 @@ use rand_chacha::ChaCha8Rng;
 
 use super::csv_file::{self, Shape, Wrong};
 use flitlab_base::document::{
-    Diagnostic, Kind, List, Listed, Node, Reader, Slot, Text, Value, beside, both, size, wrong_type,
+    Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, beside, both, size,
+    wrong_type,
 };
-use flitlab_base::narrow::rounded;
+use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::{Bytes, bytes_text, parse_bytes};
 
 /// Sizes that stand for all between two points of a cumulative distribution.
@@ -58,17 +60,17 @@ impl MessageSizes {
     /// # Panics
     /// If no weight is above 0.
     pub fn weighted(sizes: &[(Bytes, f64)]) -> Self {
+        let most = sizes.iter().fold(0.0, |most: f64, one| most.max(one.1));
+        assert!(most > 0.0, "a weight above 0");
+        // Relative to the greatest, so that sums are finite.
         let mut weights: BTreeMap<u64, f64> = BTreeMap::new();
         for &(size, weight) in sizes.iter().filter(|one| one.1 > 0.0) {
-            *weights.entry(size.0).or_default() += weight;
+            *weights.entry(size.0).or_default() += weight / most;
         }
-        assert!(!weights.is_empty(), "a weight above 0");
-        // So large that sums are finite.
-        let most = weights.values().fold(0.0, |most: f64, &it| most.max(it));
-        let total: f64 = weights.values().map(|weight| weight / most).sum();
+        let total: f64 = weights.values().sum();
         let mut sum = 0;
         let entries = weights.into_iter().map(|(size, weight)| {
-            sum += rounded::<u64>(weight / most / total * ONE as f64).max(1);
+            sum += rounded::<u64>(weight / total * ONE as f64).max(1);
             (size, sum)
         });
         Self { entries: entries.collect() }
@@ -91,7 +93,7 @@ impl MessageSizes {
                     from + step + 1
                 } else {
                     let twice = u128::from(between) * u128::from(2 * step + 1);
-                    from + flitlab_base::narrow::narrow::<u64>(twice / u128::from(2 * STEPS))
+                    from + narrow::<u64>(twice / u128::from(2 * STEPS))
                 };
                 sizes.push((Bytes(size), weight));
             }
@@ -158,7 +160,7 @@ impl MessageSizes {
     pub(super) fn draw(&self, random: &mut ChaCha8Rng) -> u32 {
         let drawn = random.random_range(0..self.total());
         let place = self.entries.partition_point(|entry| entry.1 <= drawn);
-        flitlab_base::narrow::narrow(place)
+        narrow(place)
     }
 
     /// The size of this number, in bytes.
@@ -289,8 +291,8 @@ fn wrong_end(last: Option<(Bytes, f64)>) -> Option<(String, String)> {
 
 /// Reads the points of a CSV file.
 fn read_file(
-    path: &std::path::Path,
-    place: &flitlab_base::document::Location,
+    path: &Path,
+    place: &Location,
     most: u64,
 ) -> Result<Vec<Listed<(Bytes, f64)>>, Vec<Diagnostic>> {
     let shape = Shape { noun: "sizes", header: "bytes,cumulative", hint: "" };

@@ -375,7 +375,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
-        "routing.relation.rule = \"par\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";

@@ -122,7 +122,10 @@ impl Starter {
 
     /// The patterns that need nothing else said.
     pub fn patterns() -> Vec<Offer> {
-        choices("traffic.pattern")
+        let mut patterns = choices("traffic.pattern");
+        // Of a list of patterns there is no usual one.
+        patterns.retain(|pattern| pattern.name != "mixture");
+        patterns
     }
 
     /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.

@@ -152,7 +152,7 @@ impl Kind for Number {
     }
 
     fn example(&self) -> String {
-        "0.2".into()
+        if self.above < 0.2 { "0.2".into() } else { (2.0 * self.above).to_string() }
     }
 
     fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<f64, Vec<Diagnostic>> {

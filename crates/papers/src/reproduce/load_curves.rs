@@ -20,7 +20,7 @@ use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
 /// The share of the offered load that is accepted at least where an undecided one is carried.
-const CARRIED: f64 = 0.97;
+const CARRIED: f64 = 0.98;
 
 /// A network under some kinds of traffic.
 pub(super) struct Network {

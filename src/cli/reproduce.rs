@@ -17,8 +17,8 @@ use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
     angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds,
-    nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara, path_selection,
-    path_selection_figure,
+    dragonfly_ugal, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
+    outflank_angara, path_selection, path_selection_figure, slim_fly,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -92,6 +92,12 @@ enum Published {
     PathSelectionTable3,
     /// Spread of paths over an 8x8 torus (Table 4)
     PathSelectionTable4,
+    /// Minimal routing, Valiant's and UGAL on a Dragonfly of 1,056 terminals (Kim et al.)
+    DragonflyUgal,
+    /// The same on a Slim Fly of 10,830 terminals (Besta and Hoefler)
+    Slimfly,
+    /// `DimWAR`, `OmniWAR` and others on a HyperX of 4,096 terminals (McDonald et al.)
+    HyperxOmniwar,
 }
 
 /// The JSON object that `--json` prints.
@@ -158,6 +164,9 @@ impl Reproduce {
             Published::PathSelectionTable2 => spread(PathSelectionTable::Table2, progress),
             Published::PathSelectionTable3 => spread(PathSelectionTable::Table3, progress),
             Published::PathSelectionTable4 => spread(PathSelectionTable::Table4, progress),
+            Published::DragonflyUgal => dragonfly_ugal(extent, progress),
+            Published::Slimfly => slim_fly(extent, progress),
+            Published::HyperxOmniwar => hyperx_omniwar(extent, progress),
         };
         let found = found.map_err(|flaw| Failure::Check(format!("error: {flaw}")))?;
         bar.get().inspect(|bar| bar.finish());

@@ -5,10 +5,11 @@ use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves, Quantity};
-use super::figure_style::INTERVAL;
+use super::figure_style::{INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
 use super::palette::{GREY, Marker};
+use super::style::Pens;
 use flitlab_base::registry::Row;
 
 impl FigureKind {
@@ -38,6 +39,12 @@ pub(super) const NOT_STEADY: &str = "not steady";
 /// cross, and not connected.
 pub fn accepted_figure(rows: &[Point], title: &str) -> Figure {
     Figure::of_chart(chart(&Curves::new(rows), &[], title))
+}
+
+/// As [`accepted_figure`], with the colours that `names`, all series of a page, have by their order.
+pub fn accepted_figure_among(names: &[&str], rows: &[Point], title: &str) -> Figure {
+    let pens = Pens::new(names.iter().copied());
+    Figure::of_chart(chart(&Curves::among(rows, &pens, LoadsIn::default()), &[], title))
 }
 
 fn chart(curves: &Curves, bounds: &[BoundLine], title: &str) -> Chart {

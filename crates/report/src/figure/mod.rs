@@ -60,7 +60,7 @@ use heat_map::HeatMap;
 use scene::Scene;
 use space_time::SpaceTime;
 
-pub use accepted::accepted_figure;
+pub use accepted::{accepted_figure, accepted_figure_among};
 pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;

@@ -170,7 +170,7 @@ fn a_workload() -> Test {
     };
     assert!(said("[pass]\nmesage = '8 B'\n")?.contains("did you mean `message`?"));
     assert!(said("[pas]\nmessage = '8 B'\n")?.contains("did you mean `pass`?"));
-    assert!(said("")?.contains("nor [remote_memory] nor [pass]"));
+    assert!(said("")?.contains("nor [flows] nor [pass]"));
     assert!(said("[pass]\nmessage = '8 B'\n[exchange]\n")?.contains("not [exchange] and [pass]"));
     let sweep = "[pass]\nmessage = '8 B'\n[sweep.grid]\npass.message = ['8 B', '1 KiB']\n";
     assert_eq!(Sweep::read(&read(sweep)?)?.points.len(), 2);

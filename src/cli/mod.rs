@@ -8,7 +8,6 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod again;
-mod bounds;
 mod check;
 mod checkpoint;
 mod compare;

@@ -94,7 +94,7 @@ enum Published {
     PathSelectionTable4,
     /// Minimal routing, Valiant's and UGAL on a Dragonfly of 1,056 terminals (Kim et al.)
     DragonflyUgal,
-    /// The same on a Slim Fly of 10,830 terminals (Besta and Hoefler)
+    /// Minimal routing, Valiant's and UGAL on a Slim Fly of 10,830 terminals (Besta and Hoefler)
     Slimfly,
     /// `DimWAR`, `OmniWAR` and others on a HyperX of 4,096 terminals (McDonald et al.)
     HyperxOmniwar,

@@ -173,6 +173,7 @@ impl Run {
             scenario: Expectation::new(&simulation),
             points: &rows.points,
             saturation: Vec::new(),
+            load_bounds: &[],
             busiest_channels: text::busiest(channels),
             warnings,
             deadlocks: note.into_iter().collect(),

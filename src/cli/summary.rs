@@ -141,6 +141,9 @@ pub(super) struct Summary<'r> {
     pub points: &'r [report::Point],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub saturation: Vec<SaturationNote>,
+    /// Of a sweep whose packets choose their ways: what these allow, figure by figure.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub load_bounds: &'r [report::BoundLine],
     pub busiest_channels: Vec<&'r ChannelRow>,
     pub warnings: Vec<String>,
     pub deadlocks: Vec<DeadlockNote>,

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read};
 use super::folder::{
@@ -21,7 +21,7 @@ pub struct ResultRows {
     pub points: Vec<Point>,
     /// Sustained loads from searches for saturation.
     pub saturation: Vec<SustainedLoad>,
-    /// Bounds of the load, which no file has: who knows the scenario gives them.
+    /// Bounds of the load, of one result alone.
     pub bounds: Vec<BoundLine>,
     /// The title of the result, if it has one.
     pub title: Option<String>,
@@ -30,7 +30,7 @@ pub struct ResultRows {
 }
 
 /// A load that no rule exceeds which goes by some ways, in the figure of this name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundLine {
     /// What the figure is called; empty if there is one for all.
     pub figure: String,
@@ -45,6 +45,8 @@ pub struct BoundLine {
 struct Summary {
     title: Option<String>,
     scenario: Option<Scenario>,
+    #[serde(default)]
+    load_bounds: Vec<BoundLine>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +73,7 @@ impl ResultRows {
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
+        rows.bounds = summary.load_bounds;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
         Ok(rows)
     }

@@ -8,8 +8,7 @@ use flitlab::sweep::Simulation;
 /// A bound, in fractions of the fabric's capacity.
 #[derive(Debug, Serialize)]
 pub(super) struct Bound {
-    /// `minimal`, `valiant`, `own` or `any`.
-    ways: &'static str,
+    ways: BoundedWays,
     /// The load if packets that have several ways share them alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     shared_alike_load: Option<f64>,
@@ -23,12 +22,7 @@ pub(super) struct Bound {
 pub(super) fn of(simulation: &Simulation) -> Vec<Bound> {
     let capacity = simulation.fabric().capacity();
     let bound = |bound: LoadBound| Bound {
-        ways: match bound.ways {
-            BoundedWays::Minimal => "minimal",
-            BoundedWays::Valiant => "valiant",
-            BoundedWays::Own => "own",
-            BoundedWays::Any => "any",
-        },
+        ways: bound.ways,
         shared_alike_load: bound.evenly.map(|load| load / capacity),
         reached_load: bound.found.map(|found| found.0 / capacity),
         bound_load: bound.found.map(|found| found.1 / capacity),
@@ -40,10 +34,10 @@ pub(super) fn of(simulation: &Simulation) -> Vec<Bound> {
 pub(super) fn lines(bounds: &[Bound]) -> impl Iterator<Item = String> + '_ {
     bounds.iter().map(|bound| {
         let ways = match bound.ways {
-            "minimal" => "minimal ways",
-            "valiant" => "Valiant's ways",
-            "own" => "the routing's ways",
-            _ => "any ways",
+            BoundedWays::Minimal => "minimal ways",
+            BoundedWays::Valiant => "Valiant's ways",
+            BoundedWays::Own => "the routing's ways",
+            BoundedWays::Any => "any ways",
         };
         let (Some(reached), Some(most)) = (bound.reached_load, bound.bound_load) else {
             return format!("{ways}: not computed, as it would take long");

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 mod look;
 
+use super::Failure;
 use super::folder::Claim;
 use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
-use super::{Failure, bounds};
 use crate::cli::say::say;
 use crate::cli::text::counted;
 use flitlab::FileError;
@@ -21,8 +21,8 @@ use flitlab::report::figure::{
     FIGURES, FIGURES_JSON, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium,
     Sheet, choose, draw_all, draw_kept, numeric_keys,
 };
-use flitlab::report::{BoundLine, Label, Point, ResultRows};
-use flitlab::scenario::{Document, Figures, Sweep};
+use flitlab::report::{Label, Point, ResultRows};
+use flitlab::scenario::Figures;
 use look::LookOptions;
 
 /// Draw the figures of results again, or several results in one figure
@@ -89,14 +89,6 @@ pub(super) struct Plot {
     json: bool,
 }
 
-/// The bounds of the sweep that a folder has results of; none if it says of no sweep.
-fn bounds_of(folder: &Path) -> Vec<BoundLine> {
-    let document = Document::open(&folder.join("scenario.toml")).ok();
-    let document = document.filter(Document::has_sweep);
-    let sweep = document.and_then(|it| Sweep::read_without_tables(&it).ok());
-    sweep.map_or_else(Vec::new, |sweep| bounds::lines(&sweep))
-}
-
 /// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Printed {
@@ -153,14 +145,14 @@ impl Plot {
             self.check_common(&labels, &results, &look)?;
         }
         let mut rows = ResultRows::default();
+        if let [only] = &mut results[..] {
+            rows.bounds = std::mem::take(&mut only.bounds);
+        }
         for (label, mut result) in labels.iter().zip(results) {
             if !single || !self.label.is_empty() || !self.labels.is_empty() {
                 rename(&mut result, label);
             }
             rows.extend(result);
-        }
-        if single {
-            rows.bounds = bounds_of(&self.results[0]);
         }
         self.check_key(&rows)?;
         self.look.check_series(&look, &rows).map_err(Failure::input)?;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, bounds, folder, text, workloads};
+use super::super::{Failure, folder, text, workloads};
+use super::bounds;
 use crate::cli::say::say;
 use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
 use flitlab::report::folder::keys_of;
@@ -147,6 +148,7 @@ impl<'f> Results<'f> {
             scenario: Expectation::new(simulation),
             points: &rows.points,
             saturation,
+            load_bounds: &rows.bounds,
             busiest_channels: Vec::new(),
             warnings,
             deadlocks: deadlocks

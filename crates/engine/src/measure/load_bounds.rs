@@ -4,6 +4,8 @@
 //! take. So a user sees how far a rule is from what its ways allow, and these from any others.
 
 use super::bound::{Stream, flits, for_each_flow, fullest_terminals, looks_at_all_pairs, rates};
+use serde::Serialize;
+
 use crate::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::RelationRoutes;
@@ -11,13 +13,14 @@ use flitlab_routing::concurrent_flow::{Demands, Problem, Ways};
 use flitlab_routing::phased::{self, Among, PhasedParameters, PhasedSpec};
 
 /// The ways of a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum BoundedWays {
-    /// Those of minimal routing.
+    /// Minimal routing's.
     Minimal,
     /// Minimal ways to what is drawn, and on from there.
     Valiant,
-    /// Those of the routing itself.
+    /// The routing's own.
     Own,
     /// All that there are.
     Any,
@@ -34,13 +37,6 @@ pub struct LoadBound {
     pub evenly: Option<f64>,
     /// A load that a split was found for, and one that none exceeds.
     pub found: Option<(f64, f64)>,
-}
-
-impl LoadBound {
-    /// Whether the bound is reached, but for rounding.
-    pub fn is_exact(&self) -> bool {
-        self.found.is_some_and(|(reached, bound)| bound <= reached * (1.0 + 1e-6))
-    }
 }
 
 /// The work after which bounds of one kind of ways are left as they are: some second.
@@ -147,7 +143,6 @@ impl Task<'_> {
         }
         let evenly = matches!(these, Ways::Of(..)).then(|| problem.evenly().min(terminals));
         let found = problem.best(work);
-        debug_assert!(found.is_proved(&problem));
         let found = Some((found.reached.min(terminals), found.bound.min(terminals)));
         LoadBound { ways, evenly, found }
     }

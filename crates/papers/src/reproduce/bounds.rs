@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ideal_routers::IdealRouters;
 use super::{Extent, Progress, Reproduction, all};
 use flitlab_engine::measure::{BoundedWays, USUAL_WORK};
 use flitlab_report::Status;
@@ -161,24 +162,14 @@ fn cases(quick: bool) -> Vec<Case> {
     cases
 }
 
-/// Routers whose channels alone are a bottleneck.
 fn scenario(case: &Case) -> String {
     let &Case { subject: &Subject { topology, vcs, .. }, pattern, rule, windows } = case;
-    let output_buffer = 32 * vcs;
+    let routers = IdealRouters { vcs, packet: 16, buffer: 64, behind: 32 * vcs };
     format!(
-        "topology.{topology}\n\
-         routing.relation.rule = {}\n\
-         traffic = {{ pattern = {}, load = 1.0 }}\n\
-         router = {{ virtual_channels = {vcs}, flit = \"16 B\", header_flits = 0, checksum_flits = 0, \
-         maximum_payload = \"256 B\", buffer = \"64 flits\", routing_latency = \"0 ns\", \
-         crossbar_latency = \"0 ns\", crossbar_speedup = {vcs}, arbitration = \"random\" }}\n\
-         link = {{ rate = \"128 Gb/s\", latency = \"1 ns\", \
-         sharing = {{ flit = {{ output_buffer = {output_buffer} }} }} }}\n\
-         adapter = {{ injection_channels = 1, injection_rate = \"128 Gb/s\", injection_latency = \"1 ns\", \
-         injection_buffer = \"64 flits\", ejection_channels = 1, ejection_rate = \"128 Gb/s\", \
-         ejection_latency = \"1 ns\", send_overhead = \"0 ns\", receive_overhead = \"0 ns\" }}\n\
-         measure = {{ window = \"1 us\", warm_up_windows = 10, minimum_windows = 10, \
-         maximum_windows = {windows} }}\n",
+        "topology.{topology}\nrouting.relation.rule = {}\n{routers}\n\
+         [traffic]\npattern = {}\nload = 1.0\n\
+         [measure]\nwindow = \"1 us\"\nwarm_up_windows = 10\nminimum_windows = 10\n\
+         maximum_windows = {windows}\n",
         rule.1, pattern.1
     )
 }

@@ -2,9 +2,6 @@
 //! Slim Fly and HyperX. A reproduction is a table of data, networks with their panels; here it is
 //! simulated, drawn, and put beside what the papers and closed forms say.
 //!
-//! Channels alone are a bottleneck: each virtual channel may pass a flit at a time, and flits wait
-//! behind the crossbar. A flit takes 1 ns, and so does a cable.
-//!
 //! Runs are too short to show of every source that its queue does not grow. So a load counts as
 //! carried if it is steady, or undecided with nearly all accepted that is offered.
 
@@ -12,6 +9,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::ideal_routers::IdealRouters;
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
 use flitlab_report::figure::{Figure, accepted_figure_among, latency_figure_among};
@@ -183,40 +181,12 @@ fn scenario(case: &Case) -> String {
     let Case { network, panel, rule } = *case;
     let Network { topology, vcs, packet, windows: (window, warm_up, measured), .. } = *network;
     let (pattern, written, buffer) = (panel.pattern, rule.written, rule.buffer);
-    let (payload, behind) = (16 * packet, 16 * packet.max(2));
+    let routers = IdealRouters { vcs: vcs.into(), packet, buffer, behind: 16 * packet.max(2) };
     format!(
         r#"
         topology.{topology}
         routing.relation.rule = {written}
-
-        [router]
-        virtual_channels = {vcs}
-        flit = "16 B"
-        header_flits = 0
-        checksum_flits = 0
-        maximum_payload = "{payload} B"
-        buffer = "{buffer} flits"
-        routing_latency = "0 ns"
-        crossbar_latency = "0 ns"
-        crossbar_speedup = {vcs}
-        arbitration = "random"
-
-        [link]
-        rate = "128 Gb/s"
-        latency = "1 ns"
-        sharing.flit.output_buffer = {behind}
-
-        [adapter]
-        injection_channels = 1
-        injection_rate = "128 Gb/s"
-        injection_latency = "1 ns"
-        injection_buffer = "{buffer} flits"
-        ejection_channels = 1
-        ejection_rate = "128 Gb/s"
-        ejection_latency = "1 ns"
-        send_overhead = "0 ns"
-        receive_overhead = "0 ns"
-
+        {routers}
         [traffic]
         pattern = {pattern}
         load = 1.0

@@ -14,6 +14,7 @@ mod angara_table_3;
 mod bounds;
 mod dragonfly_ugal;
 mod hyperx_omniwar;
+mod ideal_routers;
 mod kept;
 mod load_curves;
 mod nue_faults;

@@ -104,13 +104,6 @@ pub struct Carried {
     pub lengths: Vec<u64>,
 }
 
-impl Carried {
-    /// Whether the load that is reached is the highest, up to a relative difference of a millionth.
-    pub fn is_exact(&self) -> bool {
-        self.reached == self.bound || self.bound <= self.reached * (1.0 + 1e-6)
-    }
-}
-
 /// What packets do for given lengths.
 struct Response {
     /// By destination: the lengths of all ways, times what takes them.

@@ -49,11 +49,16 @@ fn carried(fabric: &Fabric, demands: &Demands, ways: Ways<'_>) -> (f64, Carried)
     (evenly, best)
 }
 
+/// Whether the load that is reached is the highest, up to a relative difference of a millionth.
+fn is_exact(carried: &Carried) -> bool {
+    carried.reached == carried.bound || carried.bound <= carried.reached * (1.0 + 1e-6)
+}
+
 /// What a rule carries, where all is known.
 fn by_rule(fabric: &Fabric, demands: &Demands, name: &str, keys: &str) -> (f64, f64) {
     let (rule, relation) = rule(fabric, name, keys);
     let (evenly, best) = carried(fabric, demands, Ways::Of(&relation, Some(&*rule)));
-    assert!(best.is_exact(), "{name}: {best:?}");
+    assert!(is_exact(&best), "{name}: {best:?}");
     (evenly, best.bound)
 }
 
@@ -99,7 +104,7 @@ fn a_dragonfly_carries_what_cables_between_groups_do() {
         assert_near(valiant.0, (groups - 2.0) / (2.0 * terminals), "by way of a group");
         assert_near(valiant.1, valiant.0, "by way of a group");
         let (_, any) = carried(&fabric, &next_group, Ways::Any);
-        assert!(any.is_exact(), "{any:?}");
+        assert!(is_exact(&any), "{any:?}");
         assert_near(any.bound, (terminals + 1.0) / (2.0 * terminals), "any");
     }
 }
@@ -132,7 +137,7 @@ fn a_hyperx_carries_its_complement() {
     let (_, dimwar) = by_rule(&fabric, &complement, "dimwar", "");
     let (_, polarized) = by_rule(&fabric, &complement, "polarized", "");
     let (_, any) = carried(&fabric, &complement, Ways::Any);
-    assert!(any.is_exact());
+    assert!(is_exact(&any));
     assert_near(any.bound, 0.5, "any");
     assert_near(dimwar, 0.5, "dimwar");
     assert_near(polarized, 0.5, "polarized");
@@ -207,7 +212,7 @@ fn random_graphs_carry_what_the_program_by_channel_says() {
         };
         let demands = Demands::new((0..12).map(|_| pair()).collect::<Vec<_>>());
         let (_, best) = carried(&fabric, &demands, Ways::Any);
-        assert!(best.is_exact(), "{seed}: {best:?}");
+        assert!(is_exact(&best), "{seed}: {best:?}");
         assert_near(best.bound, by_channel(&fabric, &demands), "any ways");
     }
 }

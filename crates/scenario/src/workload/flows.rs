@@ -14,7 +14,7 @@ use flitlab_base::document::{Reader, Text, read_other};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
-use flitlab_base::units::{Bytes, Picoseconds, time_text};
+use flitlab_base::units::{Bytes, Picoseconds, counted, time_text};
 use flitlab_engine::EmptyNetwork;
 use flitlab_report::{FlowRow, PointResult};
 use flitlab_workload::traffic::{Access, Flow, Flows, FlowsSpec, Pattern, Workload};
@@ -105,7 +105,7 @@ impl BoundWorkload for FlowsSpec {
         let last = self.flows.iter().map(|flow| flow.time).max().unwrap_or(Picoseconds::ZERO);
         let text = format!(
             "{}, {:.3} MB in all; the last one begins at {}",
-            flitlab_base::units::counted(self.flows.len(), "flow"),
+            counted(self.flows.len(), "flow"),
             payload(self) / 1e6,
             time_text(last)
         );

@@ -47,8 +47,8 @@ pub(super) struct Shape<'a> {
     pub hint: &'a str,
 }
 
-/// Reads a file, which the value at `place` names, if that is known: `header` says whether its first row is right, and `row` takes
-/// each of the others, which has as many columns.
+/// Reads a file, which the value at `place` names, if that is known: `header` says whether its
+/// first row is right, and `row` takes each of the others, which has as many columns.
 ///
 /// # Errors
 /// The mistakes; those in rows point into the file.

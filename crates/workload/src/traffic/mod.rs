@@ -42,6 +42,10 @@ use serde::{Deserialize, Serialize};
 
 use flitlab_base::units::Picoseconds;
 
+/// The whole in units of the shares that are drawn: they are compared as multiples of 2^-53, so that
+/// every machine decides alike.
+const ONE: u64 = 1 << 53;
+
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MessageKind {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use super::ONE;
 use super::csv_file::{self, Shape, Wrong};
 use flitlab_base::document::{
     Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, beside, both, size,
@@ -26,9 +27,6 @@ use flitlab_base::units::{Bytes, bytes_text, parse_bytes};
 
 /// Sizes that stand for all between two points of a cumulative distribution.
 pub const STEPS: u64 = 256;
-
-/// Shares are multiples of 2^-53.
-const ONE: u64 = 1 << 53;
 
 /// The most by which the last probability of a cumulative distribution may differ from 1.
 const ROUNDING: f64 = 1e-6;

@@ -212,13 +212,17 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     pub(crate) fn choose_again(&mut self, from: Tick) {
         for word in 0..self.size().words {
             for bit in bits(self.choosing()[word]) {
-                let buffer = fitted!(word * 64 + bit, u32);
-                self.withdraw(usize::MAX, buffer, from);
-                let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
-                *ask = (*ask).max(from);
-                self.request_next_hop(buffer);
+                self.ask_anew(fitted!(word * 64 + bit, u32), from);
             }
         }
+    }
+
+    /// Lets the head of a buffer, which has a choice, ask for what it may have now, from a time on.
+    pub(crate) fn ask_anew(&mut self, buffer: u32, from: Tick) {
+        self.withdraw(usize::MAX, buffer, from);
+        let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
+        *ask = (*ask).max(from);
+        self.request_next_hop(buffer);
     }
 
     /// Notes that the adaptive channel of an output is granted.

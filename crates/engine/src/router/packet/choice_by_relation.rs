@@ -235,10 +235,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 }
                 waits = true;
                 if is_time && self.decide_by_relation(slot, now) {
-                    self.withdraw(usize::MAX, buffer, now);
-                    let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
-                    *ask = (*ask).max(now);
-                    self.request_next_hop(buffer);
+                    self.ask_anew(buffer, now);
                 }
             }
         }

@@ -5,23 +5,20 @@
 //! the seed draws. A message goes by the period in which it is created, so it takes no more than its
 //! time to know which nodes are hot, and it is the same on any number of threads.
 
-use flitlab_base::registry::Row;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Bind, Live, Nodes, Partners, PatternError, PatternKind, PatternRule};
+use super::{Bind, Live, Nodes, ONE, Partners, PatternError, PatternKind, PatternRule};
 use flitlab_base::document::{
     Diagnostic, List, Listed, Number, Reader, Whole, report_repeated, time,
 };
 use flitlab_base::narrow::{narrow, rounded_down};
+use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{NodeName, Places};
-
-/// Shares are compared as multiples of 2^-53, so that every machine decides alike.
-const ONE: u64 = 1 << 53;
 
 pub(super) const HOTSPOT: Row<PatternKind> = Row::new(
     "hotspot",

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::worst_case::WORST_CASE;
 use super::{Nodes, PATTERNS, PatternError, PatternRule, WorstCase};
 use flitlab_base::document::Reader;
 use flitlab_base::registry::{Component, Row};
@@ -140,6 +141,12 @@ impl PatternSpec {
     /// When it is decided who sends to whom.
     pub fn partners(&self) -> Partners {
         self.kind.partners
+    }
+
+    /// Whether another routing makes another pattern of it: a worst case does, and what has one among
+    /// its parts.
+    pub fn depends_on_routing(&self) -> bool {
+        self.name() == WORST_CASE.name || self.keys.contains(WORST_CASE.name)
     }
 
     pub(super) fn bind(&self, nodes: &Nodes<'_>) -> Result<Box<dyn PatternRule>, PatternError> {

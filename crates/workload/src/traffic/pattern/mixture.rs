@@ -3,7 +3,6 @@
 //! A node that sends less than the mean of a pattern, or nothing, does so in the mixture as well: its
 //! messages of that pattern are missing, and the others stay.
 
-use flitlab_base::registry::Row;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,10 +10,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Bind, Live, Nodes, PATTERNS, Partners, PatternError, PatternKind, PatternRule, PatternSpec,
+    Bind, Live, Nodes, ONE, PATTERNS, Partners, PatternError, PatternKind, PatternRule, PatternSpec,
 };
 use flitlab_base::document::{Choice, Diagnostic, Number, Reader, Variant, with_keys};
 use flitlab_base::narrow::rounded;
+use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Places;
 
@@ -23,9 +23,6 @@ pub(super) const MIXTURE: Row<PatternKind> = Row::new(
     "each message by one of several patterns, drawn by weight.",
     PatternKind { partners: Partners::Drawn, read },
 );
-
-/// Shares are compared as multiples of 2^-53, so that every machine decides alike.
-const ONE: u64 = 1 << 53;
 
 fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     let example =

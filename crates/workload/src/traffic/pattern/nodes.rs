@@ -52,7 +52,7 @@ impl<'f> Nodes<'f> {
         self.fabric
     }
 
-    /// The same nodes for another pattern, with another seed.
+    /// These nodes for another pattern, with another seed.
     pub(super) fn of(self, pattern: &'static str, seed: u64) -> Self {
         Self { pattern, seed, ..self }
     }

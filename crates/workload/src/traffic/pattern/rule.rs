@@ -88,8 +88,8 @@ pub trait PatternRule: Send + Sync {
     }
 
     /// Calls `each` once for each destination of `source`, which sends, with the share of its
-    /// messages that goes there in the mean of all time. The shares add up to 1. Unless given otherwise, all partners have
-    /// the same share.
+    /// messages that goes there in the mean of all time. The shares add up to 1. Unless given
+    /// otherwise, all partners have the same share.
     fn for_each_share(&self, source: u32, live: &Live, each: &mut dyn FnMut(u32, f64)) {
         let mut all: Vec<u32> = partners(self, source, live).collect();
         all.sort_unstable();

@@ -551,4 +551,10 @@ fn a_worst_case_is_known_beside_a_routing_alone() {
     let none = WorstCase::new(|_, _| Err("there are no ways".into()));
     let refused = refused(&spec("worst-case").beside(none));
     assert_eq!(refused, "worst-case is not known: there are no ways");
+    let half = |pattern: &str| {
+        let part = format!("[{{ weight = 1, pattern = \"{pattern}\" }}]");
+        PatternSpec::new("mixture", &format!("patterns = {part}"))
+    };
+    let depend = [spec("worst-case"), half("worst-case"), half("uniform"), spec("uniform")];
+    assert_eq!(depend.map(|it| it.depends_on_routing()), [true, true, false, false]);
 }

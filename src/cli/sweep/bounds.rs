@@ -25,8 +25,7 @@ fn of_figure(figure: &str, points: &[&Point]) -> Vec<BoundLine> {
         point.scenario.network.topology == first.network.topology
             && point.scenario.workload.load().map(|load| &load.pattern) == pattern
     };
-    // A worst case is each routing's own.
-    let is_one = pattern.is_some_and(|it| it.name() != "worst-case");
+    let is_one = pattern.is_some_and(|it| !it.depends_on_routing());
     // Whether the rule detours, if it has phases: then Valiant's ways are by way of the same.
     let detours = |point: &Point| match &point.scenario.network.routing {
         RoutingSpec::Relation(RelationSpec { rule: RuleSpec::Phased(rule, _), .. }) => {

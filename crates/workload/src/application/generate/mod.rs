@@ -286,7 +286,7 @@ fn make_collective(name: &str, parameters: &Parameters) -> Result<Schedule, Stri
             if !program.goes_on() {
                 break;
             }
-            algorithm.run(program, &mut world, &call);
+            program.in_phase(collective.name, |program| algorithm.run(program, &mut world, &call));
         }
     })
 }
@@ -330,7 +330,10 @@ impl Library {
     ) {
         let collective = collective::named(collective).expect("it is one of them");
         let algorithm = collective.algorithm(self.0, members.size, bytes);
-        algorithm.expect("rules name algorithms").run(program, members, &Call::of(bytes));
+        let algorithm = algorithm.expect("rules name algorithms");
+        program.in_phase(collective.name, |program| {
+            algorithm.run(program, members, &Call::of(bytes));
+        });
     }
 }
 

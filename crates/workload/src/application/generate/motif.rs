@@ -230,11 +230,9 @@ pub(super) fn all_to_all_v(
     bytes: &dyn Fn(u32, u32) -> u64,
 ) {
     let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
-    if library.0 == "open-mpi-4.1" && pairwise {
-        all_to_all_v_pairwise(program, members, bytes);
-    } else {
-        all_to_all_v_linear(program, members, bytes);
-    }
+    let pairwise = library.0 == "open-mpi-4.1" && pairwise;
+    let run = if pairwise { all_to_all_v_pairwise } else { all_to_all_v_linear };
+    program.in_phase("all-to-all-v", |program| run(program, members, bytes));
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub const LATENCIES: &str = "latencies.csv";
 pub const WINDOWS: &str = "windows.csv";
 /// A row for each workload of a point that has several.
 pub const WORKLOADS: &str = "workloads.csv";
+/// A row for each two workloads of a point of which one slows the other.
+pub const SLOWDOWNS: &str = "slowdowns.csv";
 /// A row for each rank of an application.
 pub const RANKS: &str = "ranks.csv";
 /// A row for each group of an application's ranks in each stretch of time.
@@ -60,6 +62,7 @@ impl ResultFolder {
             LATENCIES,
             WINDOWS,
             WORKLOADS,
+            SLOWDOWNS,
             RANKS,
             ACTIVITY,
             PATH,
@@ -105,6 +108,9 @@ impl ResultFolder {
         }
         if points.iter().any(|point| !point.workloads.is_empty()) {
             put.filled(WORKLOADS, |point| &point.workloads)?;
+        }
+        if points.iter().any(|point| !point.slowdowns.is_empty()) {
+            put.file(SLOWDOWNS, Labels::Place, |point| &point.slowdowns)?;
         }
         if points.iter().any(|point| !point.explained.ranks.is_empty()) {
             put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;

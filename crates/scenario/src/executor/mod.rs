@@ -14,6 +14,7 @@ mod rows;
 mod saturation;
 mod several;
 mod simulation;
+mod slowdowns;
 pub mod slurm;
 mod store;
 mod warnings;
@@ -26,6 +27,7 @@ pub use plan::{Progress, Survey, plan, survey};
 pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
+pub use slowdowns::Slowdowns;
 pub use store::{Store, StoreError};
 
 pub(crate) use warnings::TOO_LONG;

@@ -217,5 +217,6 @@ impl Simulation {
 
 fn row_of(share: Share<'_>, measured: PointRow) -> WorkloadRow {
     let member = share.member();
-    WorkloadRow { name: member.name.clone(), kind: member.kind.into(), measured }
+    let (name, kind) = (member.name.clone(), member.kind.into());
+    WorkloadRow { name, kind, measured, ..WorkloadRow::default() }
 }

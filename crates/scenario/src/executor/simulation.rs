@@ -111,6 +111,14 @@ pub struct Work {
 }
 
 impl Work {
+    /// Adds the cost of another simulation that belongs to this one.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.simulating += other.simulating;
+        self.building += other.building;
+        self.elapsed += other.elapsed;
+        self.counters.add(&other.counters);
+    }
+
     /// CPU nanoseconds for each of `count` things.
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
@@ -173,6 +181,11 @@ impl Simulation {
 
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// The most threads that it runs with.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     pub fn fabric(&self) -> &Fabric {
@@ -270,10 +283,12 @@ impl Simulation {
             return self.run_output_queued(&run, &rates, row, progress);
         }
         let watch = &mut Watch { progress, keep, from };
-        match self.offered_load() {
+        let mut outcome = match self.offered_load() {
             Some((rates, offered)) => self.run_load(rates, &offered, row, state, watch),
             None => self.run_finite(row, state, watch),
-        }
+        };
+        self.tell_slowdowns(&mut outcome, progress);
+        outcome
     }
 
     /// The run of a load on output-queued routers; `None` if the routers are the engine's.
@@ -428,6 +443,7 @@ impl Simulation {
             latencies,
             windows,
             workloads,
+            slowdowns: Vec::new(),
             explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),

@@ -136,3 +136,22 @@ fn jobs_get_nodes_one_after_the_other_by_the_rule() {
     assert_eq!(all.len(), 13);
     assert_eq!(senders("groups", ["4", "4", "5"]).concat().len(), 13);
 }
+
+#[test]
+fn a_repeated_program_takes_as_long_as_one_that_repeats_itself() {
+    for (operation, algorithm) in
+        [("all-to-all", "linear"), ("all-reduce", "ring"), ("barrier", "dissemination")]
+    {
+        let run = |iterations: u32, repetitions: u32| {
+            let text = format!(
+                "topology.torus.dimensions = [4, 2]\n[application]\nrepetitions = {repetitions}\n\
+                 schedule = {{ {operation} = {{ ranks = 8, algorithm = \"{algorithm}\", \
+                 bytes = \"20 KiB\", iterations = {iterations} }} }}\n"
+            );
+            run(&text)
+        };
+        let (itself, repeated) = (run(6, 1), run(2, 3));
+        assert_eq!(itself.measured, repeated.measured, "{operation}");
+        assert!(repeated.measured.completion_time > run(2, 1).measured.completion_time);
+    }
+}

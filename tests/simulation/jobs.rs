@@ -155,3 +155,54 @@ fn a_repeated_program_takes_as_long_as_one_that_repeats_itself() {
         assert!(repeated.measured.completion_time > run(2, 1).measured.completion_time);
     }
 }
+
+/// Flits of each workload on each channel, and all flits.
+fn shares(found: &PointResult) -> Vec<([u64; 2], u64)> {
+    let row = |channel: &flitlab::report::ChannelRow| {
+        let of = [channel.flits_workload0, channel.flits_workload1];
+        assert_eq!(channel.flits_workload2, None);
+        (of.map(|flits| flits.unwrap_or(0)), channel.flits)
+    };
+    found.channels.iter().map(row).collect()
+}
+
+#[test]
+fn channels_count_the_flits_of_each_job() {
+    let two = |more: &str| {
+        let text = jobs(MIXED, "");
+        let load = text.find("[workloads.load]").unwrap();
+        format!("{more}{}", &text[..load])
+    };
+    // Where all packets take the ways of tables, each job has the flits that it has alone.
+    let found = run(&two(""));
+    let alone = |name: &str| {
+        let text = two("");
+        let places: &[usize] = if name == "one" { &[0] } else { &[1] };
+        let scenario = scenario(&text);
+        let mut only = Scenario { workload: scenario.workload.only_those(places), ..scenario };
+        only.parameters.classes = only.workload.classes();
+        let found = Simulation::new(&only).unwrap().run(&mut |_| {}).found;
+        assert!(found.channels.iter().all(|channel| channel.flits_workload0.is_none()));
+        found.channels.iter().map(|channel| channel.flits).collect::<Vec<_>>()
+    };
+    let (one, other) = (alone("one"), alone("other"));
+    for (place, (of, all)) in shares(&found).into_iter().enumerate() {
+        assert_eq!(of, [one[place], other[place]], "{}", found.channels[place].channel);
+        assert_eq!(of[0] + of[1], all);
+    }
+    // All flits are those of some job, whatever the routers do.
+    for more in [
+        "routing.adaptive = {}\n",
+        "link.sharing.flit = {}\nrouting.direction_order.dateline = true\n",
+        "routing.agnostic = {}\n",
+    ] {
+        let shares = shares(&run(&two(more)));
+        assert!(shares.iter().all(|(of, all)| of[0] + of[1] == *all), "{more}");
+        assert!(shares.iter().any(|(of, _)| of[0] > 0 && of[1] > 0), "{more}");
+    }
+    // What is sent again, and what acknowledges, is no job's.
+    let lossy = shares(&run(&two("link.errors = { bit_error_rate = 1e-6 }\n")));
+    assert!(lossy.iter().all(|(of, all)| of[0] + of[1] <= *all));
+    let sum = |of: fn(&([u64; 2], u64)) -> u64| lossy.iter().map(of).sum::<u64>();
+    assert!(sum(|it| it.0[0] + it.0[1]) < sum(|it| it.1));
+}

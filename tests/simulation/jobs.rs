@@ -117,7 +117,7 @@ fn what_is_simulated_besides_changes_nothing() {
 #[test]
 fn jobs_get_nodes_one_after_the_other_by_the_rule() {
     let senders = |allocation: &str, nodes: [&str; 3]| {
-        let text = format!("allocation = \"{allocation}\"\n{}", jobs(nodes, ""));
+        let text = format!("node_allocation = \"{allocation}\"\n{}", jobs(nodes, ""));
         let simulation = Simulation::new(&scenario(&text)).unwrap();
         simulation.shares().map(|share| share.senders().to_vec()).collect::<Vec<_>>()
     };

@@ -66,7 +66,7 @@ impl Component for WorkloadKind {
         "name",
         "title",
         "seed",
-        "allocation",
+        "node_allocation",
         "topology",
         "routing",
         "router",

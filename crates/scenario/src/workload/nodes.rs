@@ -56,7 +56,7 @@ pub(crate) fn allocation(reader: &mut Reader<'_>) -> Allocation {
     if !reader.is_documenting() && !reader.has(super::SEVERAL) {
         let message = "only workloads of [workloads] are given nodes";
         let help = "leave it out, or give each workload a table of [workloads], with `nodes`";
-        reader.forbid("allocation", message, help);
+        reader.forbid("node_allocation", message, help);
         return Allocation::Linear;
     }
     let doc = "Which nodes workloads get whose `nodes` is a number: one after the other in the order of the file, of \
@@ -71,7 +71,7 @@ pub(crate) fn allocation(reader: &mut Reader<'_>) -> Allocation {
         ("boxes", Allocation::Boxes, boxes),
         ("groups", Allocation::Groups, groups),
     ];
-    reader.one_of("allocation", "allocation", doc, rules).unwrap_or_default()
+    reader.one_of("node_allocation", "allocation", doc, rules).unwrap_or_default()
 }
 
 /// Gives nodes to one workload after the other.
@@ -99,7 +99,7 @@ impl<'a> Allocator<'a> {
         let kind = NodeName { places };
         let list = List { kind, noun: "nodes", length: 2..=usize::MAX, example: Some("[0, 1]") };
         let kind = NodeSets { list, count: Whole { range: 2..=MOST } };
-        let doc = "The nodes that take part, or how many, which get theirs by `allocation`: its pattern is one of \
+        let doc = "The nodes that take part, or how many, which get theirs by `node_allocation`: its pattern is one of \
                    these, as if the others had failed. All if absent.";
         match reader.optional("nodes", &kind, doc)? {
             NodeSet::Listed(nodes) => {
@@ -122,10 +122,10 @@ impl<'a> Allocator<'a> {
                             "lower `nodes` here or of a workload before"
                         }
                         AllocationError::NoTorus => {
-                            "choose another `allocation`: \"linear\", \"random\" or \"groups\""
+                            "choose another `node_allocation`: \"linear\", \"random\" or \"groups\""
                         }
                         AllocationError::NoBox { .. } => {
-                            "put workloads with more nodes first, or choose another `allocation`"
+                            "put workloads with more nodes first, or choose another `node_allocation`"
                         }
                     };
                     reader.problems.push(Diagnostic::new(&place, error.to_string()).help(help));

@@ -193,12 +193,15 @@ impl Run {
             let facts = text::outcome(measured, channels, &work);
             let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
+            let phases = text::phases(&rows.points[0].explained.phases);
             let flows = text::flows(&rows.points[0].explained.flows);
             let workloads = match workloads::lines(&rows.points[0].workloads, text::COLUMN) {
                 lines if lines.is_empty() => lines,
                 lines => format!("  workloads\n{lines}"),
             };
-            print_text(&format!("{facts}{over}{waits}{flows}{workloads}results in {place}\n"))?;
+            print_text(&format!(
+                "{facts}{over}{waits}{phases}{flows}{workloads}results in {place}\n"
+            ))?;
         }
         match measured.status {
             Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),

@@ -28,6 +28,8 @@ pub const RANKS: &str = "ranks.csv";
 pub const ACTIVITY: &str = "activity.csv";
 /// A row for each stretch of an application's critical path.
 pub const PATH: &str = "path.csv";
+/// A row for each phase of an application.
+pub const PHASES: &str = "phases.csv";
 /// A row for each channel that the critical path waited for.
 pub const PATH_CHANNELS: &str = "path_channels.csv";
 /// A row for the flows of a trace, and for those of each decade of sizes.
@@ -66,6 +68,7 @@ impl ResultFolder {
             RANKS,
             ACTIVITY,
             PATH,
+            PHASES,
             PATH_CHANNELS,
             FLOWS,
             SATURATION,
@@ -113,12 +116,13 @@ impl ResultFolder {
             put.file(SLOWDOWNS, Labels::Place, |point| &point.slowdowns)?;
         }
         if points.iter().any(|point| !point.explained.ranks.is_empty()) {
-            put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
-            put.file(ACTIVITY, Labels::Place, |point| &point.explained.activity)?;
-            put.file(PATH, Labels::Place, |point| &point.explained.path)?;
+            put.filled(RANKS, |point| &point.explained.ranks)?;
+            put.filled(ACTIVITY, |point| &point.explained.activity)?;
+            put.filled(PATH, |point| &point.explained.path)?;
+            put.filled(PHASES, |point| &point.explained.phases)?;
         }
         if points.iter().any(|point| !point.explained.channels.is_empty()) {
-            put.file(PATH_CHANNELS, Labels::Place, |point| &point.explained.channels)?;
+            put.filled(PATH_CHANNELS, |point| &point.explained.channels)?;
         }
         if points.iter().any(|point| !point.explained.flows.is_empty()) {
             put.file(FLOWS, Labels::Place, |point| &point.explained.flows)?;

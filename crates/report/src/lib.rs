@@ -78,7 +78,7 @@ mod table;
 mod window;
 mod workload;
 
-pub use application::{ActivityRow, Explained, PathChannelRow, PathRow};
+pub use application::{ActivityRow, Explained, PathChannelRow, PathRow, PhaseRow};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read};
 use super::folder::{
-    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SLOWDOWNS, SUMMARY,
-    WINDOWS, WORKLOADS,
+    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANKS, SATURATION, SLOWDOWNS,
+    SUMMARY, WINDOWS, WORKLOADS,
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -72,6 +72,7 @@ impl ResultRows {
         attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
         attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
+        attach(points, &of(PHASES), |point| &mut point.explained.phases, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.bounds = summary.load_bounds;

@@ -33,7 +33,7 @@ const LOCK: &str = ".lock";
 const EXTENSION: &str = "point";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 4";
+const MAGIC: &str = "flitlab point 5";
 
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
@@ -70,6 +70,7 @@ fn parse(text: &str) -> Option<PointResult> {
             ranks: Row::of_text(parts.next()?)?,
             activity: Row::of_text(parts.next()?)?,
             path: Row::of_text(parts.next()?)?,
+            phases: Row::of_text(parts.next()?)?,
             // Of single runs only.
             channels: Vec::new(),
             flows: flows.into_owned(),
@@ -90,7 +91,7 @@ fn text(found: &PointResult) -> String {
         flows: Cow::Borrowed(&found.explained.flows),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    let Explained { ranks, activity, path, .. } = &found.explained;
+    let Explained { ranks, activity, path, phases, .. } = &found.explained;
     let rows = [
         Row::text(&found.channels),
         Row::text(&found.latencies),
@@ -98,6 +99,7 @@ fn text(found: &PointResult) -> String {
         Row::text(ranks),
         Row::text(activity),
         Row::text(path),
+        Row::text(phases),
     ];
     [&[head], &rows[..]].concat().join(BETWEEN)
 }

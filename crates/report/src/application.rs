@@ -126,15 +126,21 @@ impl Explained {
         }
     }
 
-    /// Adds what is told of a workload of this name, one of several. Of flows those of the first
-    /// trace stay.
-    pub fn add(&mut self, name: &str, other: Self) {
+    /// Adds what is told of a workload of this name, one of several, which began at a time, in its
+    /// own time. Of flows those of the first trace stay.
+    pub fn add(&mut self, name: &str, begin: Picoseconds, other: Self) {
         let Self { ranks, activity, path, phases, channels, flows } = other;
         let named = || Some(name.to_owned());
-        self.ranks.extend(ranks.into_iter().map(|row| ActivityRow { workload: named(), ..row }));
-        let activity = activity.into_iter().map(|row| ActivityRow { workload: named(), ..row });
-        self.activity.extend(activity);
-        self.path.extend(path.into_iter().map(|row| PathRow { workload: named(), ..row }));
+        let of_ranks = |row: ActivityRow| {
+            let (start, end) = (begin + row.start, begin + row.end);
+            ActivityRow { workload: named(), start, end, ..row }
+        };
+        self.ranks.extend(ranks.into_iter().map(of_ranks));
+        self.activity.extend(activity.into_iter().map(of_ranks));
+        self.path.extend(path.into_iter().map(|row| {
+            let (start, end) = (begin + row.start, begin + row.end);
+            PathRow { workload: named(), start, end, ..row }
+        }));
         self.phases.extend(phases.into_iter().map(|row| PhaseRow { workload: named(), ..row }));
         let channels = channels.into_iter().map(|row| PathChannelRow { workload: named(), ..row });
         self.channels.extend(channels);

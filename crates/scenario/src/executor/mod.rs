@@ -17,6 +17,7 @@ mod simulation;
 mod slowdowns;
 pub mod slurm;
 mod store;
+mod timeline;
 mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -29,5 +30,6 @@ pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
 pub use slowdowns::Slowdowns;
 pub use store::{Store, StoreError};
+pub use timeline::TimelineLog;
 
 pub(crate) use warnings::TOO_LONG;

@@ -186,7 +186,7 @@ impl Simulation {
             let text = "flows.csv has the flows of the first trace only".to_owned();
             found.warnings.push(named(text));
         }
-        found.explained.add(&share.member().name, result.explained);
+        found.explained.add(&share.member().name, share.member().start, result.explained);
         Ok(result.measured)
     }
 

@@ -14,6 +14,7 @@ use super::rows::{
     channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
+use super::timeline::TimelineLog;
 use super::warnings::{
     TOO_LONG, channels_warning, dropped_warning, livelock_warning, load_warnings, outgrown_warning,
 };
@@ -81,6 +82,8 @@ pub struct Simulation {
     digests: Option<DigestLog>,
     /// Whether an application is simulated twice, to know what its critical path waited for.
     pub(crate) traces_path: bool,
+    /// Where the timeline of applications is written.
+    pub(crate) timeline: Option<TimelineLog>,
     pub(super) log_filter: Option<LogFilter>,
     forecast: OnceLock<Forecast>,
 }
@@ -149,6 +152,7 @@ impl Simulation {
             threads: 1,
             digests: None,
             traces_path: false,
+            timeline: None,
             log_filter: None,
             forecast: OnceLock::new(),
         })
@@ -177,6 +181,12 @@ impl Simulation {
     #[must_use]
     pub fn tracing_path(self) -> Self {
         Self { traces_path: true, ..self }
+    }
+
+    /// Writes what the ranks of applications do to a file.
+    #[must_use]
+    pub fn writing_timeline(self, timeline: TimelineLog) -> Self {
+        Self { timeline: Some(timeline), ..self }
     }
 
     pub fn scenario(&self) -> &Scenario {

@@ -86,7 +86,14 @@ impl Hosts {
         if delivery.terminal == NONE && self.is_counted_elsewhere(common, delivery) {
             return;
         }
-        if delivery.time > common.schedule.window.limit {
+        // A workload that is told of first flits knows of them before the run ends.
+        let told = if self.needs.any.first_flits && delivery.terminal != NONE {
+            let packet = &common.packets.packets[delivery.slot as usize];
+            delivery.time - common.trailing(packet.flits)
+        } else {
+            delivery.time
+        };
+        if told > common.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
             self.count(common, observer, delivery);
@@ -248,10 +255,11 @@ impl Hosts {
         if receipts {
             let &Origin { created, injected, injection_channel: channel, .. } = origin;
             let hops = u32::from(hops);
+            let trailing = common.trailing(packet.flits);
             let event = if is_response {
                 HostEvent::Sent { tag }
             } else {
-                HostEvent::Receive { tag, created, injected, hops, sequence, channel }
+                HostEvent::Receive { tag, created, injected, hops, sequence, channel, trailing }
             };
             self.schedule_host_event(common, terminal, completed, event);
         }
@@ -353,8 +361,9 @@ impl Hosts {
         common.latest = common.latest.max(time);
         let wake = match event {
             HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
-            HostEvent::Receive { tag, created, injected, hops, sequence, channel } => {
-                let receipt = Receipt { tag, created, injected, hops, sequence, channel, time };
+            HostEvent::Receive { tag, created, injected, hops, sequence, channel, trailing } => {
+                let receipt =
+                    Receipt { tag, created, injected, hops, sequence, channel, trailing, time };
                 self.workload.received(name, &receipt)
             }
             HostEvent::Respond { .. } | HostEvent::Perform(_) => return,

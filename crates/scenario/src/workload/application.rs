@@ -263,15 +263,19 @@ impl BoundApplication {
             if leg.in_memory {
                 return leg.delivered - leg.injected;
             }
+            let adapter = &spec.host.adapter;
             let bytes = match leg.kind {
                 LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
-                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
+                LegKind::Ask | LegKind::Answer | LegKind::Finish => spec.host.control_message.0,
             };
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
             let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
             let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
-            empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits)
+            let alone = empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits);
+            let trailing = parameters.ejection_flit_time() * u64::from(flits.saturating_sub(1));
+            let early = if adapter.cut_through { trailing } else { Picoseconds::ZERO };
+            alone - early + spec.host.arrival(leg.kind)
         };
         explain(&spec.schedule, &outcome.records, places, flight)
     }
@@ -353,7 +357,7 @@ fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
     let receiver = spec.schedule.operation(leg.operation).peer;
     match leg.kind {
         // It goes the other way.
-        LegKind::Answer => [receiver, sender],
+        LegKind::Answer | LegKind::Finish => [receiver, sender],
         LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
     }
 }

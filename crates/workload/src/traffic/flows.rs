@@ -288,6 +288,7 @@ mod tests {
             hops: 1,
             sequence: 0,
             channel: 0,
+            trailing: Picoseconds(7),
             time: Picoseconds(77),
         };
         assert_eq!(whole.received(0, &receipt), Wake::Nobody);

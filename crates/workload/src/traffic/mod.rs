@@ -18,8 +18,8 @@ mod spec;
 mod workload;
 
 pub use application::{
-    Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
-    Outcome, Placement, PlacementError, Records, RoomWait,
+    AdapterTimes, Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg,
+    LegKind, Outcome, Placement, PlacementError, Records, RemoteRead, RoomWait,
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
@@ -120,6 +120,8 @@ pub struct Receipt {
     pub sequence: u32,
     /// The injection channel that it took.
     pub channel: u8,
+    /// Time from this packet's first flit to its last one on the ejection channel.
+    pub trailing: Picoseconds,
     /// When it was received, host overheads included.
     pub time: Picoseconds,
 }

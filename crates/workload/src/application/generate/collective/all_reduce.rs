@@ -36,6 +36,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
                 tree::down(program, members, call, u64::MAX, tree::binomial);
             },
         ),
+        Algorithm::new("binary", "up a binary tree and down again, whole.", tree::up_and_down),
     ],
     open_mpi: open_mpi::ALL_REDUCE,
     mpich: mpich::all_reduce,

@@ -489,7 +489,9 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
                     let alone = zero_load_latency(&machine.parameters, leg.hops.into(), flits);
                     let trailing = machine.parameters.ejection_flit_time() * u64::from(flits - 1);
                     let early = if host.adapter.cut_through { trailing } else { Picoseconds::ZERO };
-                    alone - early + host.arrival(leg.kind)
+                    let before = machine.parameters.message_flits(bytes) - u64::from(flits);
+                    let leading = machine.parameters.ejection_flit_time() * before;
+                    alone - early + host.arrival(leg.kind, leading)
                 }
             }
         };
@@ -588,9 +590,10 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
             let ends_of = (from, operation.peer);
             let bytes = operation.amount.min(256);
             let mut least = machine.between_hosts(ends_of, bytes, &host, LegKind::Eager);
-            if host.adapter.cut_through && operation.amount > 256 {
-                // Of the last packet's first flit the least is known.
+            if operation.amount > 256 {
+                // Adapters begin with the first packet, and may end with its first flit.
                 least = machine.between_hosts(ends_of, 0, &host, LegKind::Eager);
+                least = least - host.adapter.receive;
             }
             let there = ends[sent as usize] + least + host.match_time + host.receive_overhead;
             assert!(ends[receipt] >= there, "program {number}: {}", schedule.describe(sent));

@@ -59,8 +59,7 @@ fn ember() -> Section {
         title: "SST: Ember's motifs on tori",
         source: "The times are those that SST's own tests expect (sst-elements,\n\
                  ember/tests/refFiles). The platform is its ember/test/defaultParams.py, and\n\
-                 nothing is fitted. Eager messages of 10,000 B take 100 ns longer here: SST's\n\
-                 adapters match them while the rest of them comes (results/applications).",
+                 nothing is fitted (results/applications).",
         rows,
     }
 }

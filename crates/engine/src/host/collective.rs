@@ -97,6 +97,7 @@ impl Hosts {
             sequence: packet.sequence,
             channel: origin.injection_channel,
             trailing: Picoseconds::ZERO,
+            leading: Picoseconds::ZERO,
         };
         self.schedule_host_event(common, terminal, completed, event);
     }

@@ -41,6 +41,7 @@ pub(crate) enum HostEvent {
         sequence: u32,
         channel: u8,
         trailing: Picoseconds,
+        leading: Picoseconds,
     },
 }
 

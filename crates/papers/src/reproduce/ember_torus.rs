@@ -187,15 +187,14 @@ mod tests {
     use super::*;
     use crate::reproduce::SAMPLE;
 
-    /// Each time of SST's is met to 1.5% but for what the adapters' matching of messages of
-    /// several packets adds.
+    /// The largest deviation is that of Reduce, where searches in vain are left out.
     #[test]
     fn every_published_time_is_met() {
         let reproduced = ember_torus(SAMPLE, &mut |_, _, _| {});
         let rows: Vec<Row> = serde_json::from_value(reproduced.json).unwrap();
         assert_eq!(rows.len(), 31);
         for row in rows {
-            assert!(row.deviation_percent.unwrap().abs() < 1.5, "{row:?}");
+            assert!(row.deviation_percent.unwrap().abs() < 1.0, "{row:?}");
         }
     }
 

@@ -275,7 +275,9 @@ impl BoundApplication {
             let alone = empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits);
             let trailing = parameters.ejection_flit_time() * u64::from(flits.saturating_sub(1));
             let early = if adapter.cut_through { trailing } else { Picoseconds::ZERO };
-            alone - early + spec.host.arrival(leg.kind)
+            let before = parameters.message_flits(bytes).saturating_sub(flits.into());
+            let leading = parameters.ejection_flit_time() * before;
+            alone - early + spec.host.arrival(leg.kind, leading)
         };
         explain(&spec.schedule, &outcome.records, places, flight)
     }

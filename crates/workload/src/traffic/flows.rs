@@ -289,6 +289,7 @@ mod tests {
             sequence: 0,
             channel: 0,
             trailing: Picoseconds(7),
+            leading: Picoseconds(0),
             time: Picoseconds(77),
         };
         assert_eq!(whole.received(0, &receipt), Wake::Nobody);

@@ -122,6 +122,9 @@ pub struct Receipt {
     pub channel: u8,
     /// Time from this packet's first flit to its last one on the ejection channel.
     pub trailing: Picoseconds,
+    /// The least time from the first flit of the message's first packet to that of this one: what
+    /// the flits between them take on the ejection channel.
+    pub leading: Picoseconds,
     /// When it was received, host overheads included.
     pub time: Picoseconds,
 }

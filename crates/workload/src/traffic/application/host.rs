@@ -658,7 +658,7 @@ impl Workload for Application {
             AdapterTimes { cut_through: true, .. } => receipt.trailing,
             _ => Picoseconds::ZERO,
         };
-        let delivered = receipt.time - trailing + self.host.arrival(kind);
+        let delivered = receipt.time - trailing + self.host.arrival(kind, receipt.leading);
         if let Some(records) = &mut self.state.records {
             records.legs.push(Leg {
                 operation,

@@ -41,7 +41,7 @@ pub struct AdapterTimes {
     pub bus: Picoseconds,
     /// What an adapter does to a message before it enters the source queue.
     pub send: Picoseconds,
-    /// What an adapter does to a message that has come.
+    /// What an adapter does to a message that has come. It begins with the first packet.
     pub receive: Picoseconds,
     /// Whether a message has come when the first flit of its last packet is there, and not only
     /// with the last flit.
@@ -154,9 +154,10 @@ impl HostParameters {
     }
 
     /// The time of a message from its sink to whoever handles it: its host, or an adapter that
-    /// answers by itself.
-    pub fn arrival(&self, kind: LegKind) -> Picoseconds {
+    /// answers by itself. Its first packet came `leading` before its last one.
+    pub fn arrival(&self, kind: LegKind, leading: Picoseconds) -> Picoseconds {
         let AdapterTimes { bus, receive, .. } = self.adapter;
+        let receive = receive.saturating_sub(leading);
         match (kind, self.answer) {
             (LegKind::Answer, Answer::Get(RemoteRead { read, .. })) => read,
             (LegKind::Data, Answer::Get(_)) => bus,

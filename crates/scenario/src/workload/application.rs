@@ -155,8 +155,21 @@ impl BoundWorkload for BoundApplication {
         }
         let (fabric, routes) = (share.fabric(), share.routes());
         let parameters = share.parameters();
-        let hosts = (self.spec.host.send_overhead, self.spec.host.receive_overhead);
-        application_bound(fabric, routes, parameters, &self.messages, hosts)
+        let host = &self.spec.host;
+        // A message that is fetched is worked on before it comes.
+        let fetched = matches!(host.answer, traffic::Answer::Get(_));
+        let receive = if fetched { Picoseconds::ZERO } else { host.receive_overhead };
+        let hosts = (host.send_overhead, receive);
+        let mut bound = application_bound(fabric, routes, parameters, &self.messages, hosts)?;
+        if host.adapter.cut_through {
+            // Nobody waits for the flits behind the first one of the last packet.
+            let behind = u64::from(parameters.maximum_packet().saturating_sub(1));
+            let trailing = parameters.ejection_flit_time() * behind;
+            for time in [&mut bound.time, &mut bound.by_rates, &mut bound.by_credits] {
+                *time = time.saturating_sub(trailing);
+            }
+        }
+        Some(bound)
     }
 
     fn why_over_bound(&self, _: Share<'_>, _: &CompletionBound, _: Picoseconds) -> Option<String> {

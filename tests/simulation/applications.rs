@@ -593,7 +593,7 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
             if operation.amount > 256 {
                 // Adapters begin with the first packet, and may end with its first flit.
                 least = machine.between_hosts(ends_of, 0, &host, LegKind::Eager);
-                least = least - host.adapter.receive;
+                least -= host.adapter.receive;
             }
             let there = ends[sent as usize] + least + host.match_time + host.receive_overhead;
             assert!(ends[receipt] >= there, "program {number}: {}", schedule.describe(sent));

@@ -19,11 +19,13 @@ const PREDICTED: [&str; 2] = ["8x8x8", "16x16x16"];
 
 /// What is on both: links of 4 GB/s; cables of 40 ns and input and output latencies of 50 ns, to each
 /// of which a cycle of 2 ns is added where Merlin waits for its clock or a flit takes its time;
-/// packets of 2048 B; buffers of 14 KB at the input and at the output. Then the host: the delays of
+/// packets of 2048 B; buffers of 14 KB at the input and at the output of each virtual channel, which
+/// change at datelines. Then the host: the delays of
 /// Firefly's `ctrlMsg` and `nic`.
 const PLATFORM: &str = "\
 [router]
 flit = \"8 B\"
+bubble = false
 header_flits = 1
 checksum_flits = 0
 maximum_payload = \"2040 B\"
@@ -140,7 +142,7 @@ fn scenario(case: &Case) -> String {
     let iterations = case.iterations;
     format!(
         "topology.torus.dimensions = {sizes:?}\n\
-         routing.direction_order = {{ half_ring = \"plus\", order = [{}] }}\n{PLATFORM}\
+         routing.direction_order = {{ half_ring = \"plus\", dateline = true, order = [{}] }}\n{PLATFORM}\
          schedule = {{ {generator} = {{ ranks = {ranks}, iterations = {iterations}, \
          call_ns = 30, fini = true{more} }} }}\n",
         directions.join(", ")

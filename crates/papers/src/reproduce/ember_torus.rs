@@ -17,11 +17,10 @@ const PUBLISHED: &str = include_str!("published/ember-torus.csv");
 /// Larger shapes, of which this file has no times of SST: ours are predictions.
 const PREDICTED: [&str; 2] = ["8x8x8", "16x16x16"];
 
-/// What is on both: links of 4 GB/s; cables of 40 ns and input and output latencies of 50 ns, to each
-/// of which a cycle of 2 ns is added where Merlin waits for its clock or a flit takes its time;
-/// packets of 2048 B; buffers of 14 KB at the input and at the output of each virtual channel, which
-/// change at datelines. Then the host: the delays of
-/// Firefly's `ctrlMsg` and `nic`.
+/// What all shapes share: links of 4 GB/s; cables of 40 ns and input and output latencies of 50 ns,
+/// to each of which a cycle of 2 ns is added where Merlin waits for its clock or a flit takes its
+/// time; packets of 2048 B; buffers of 14 KB at the input and at the output of each virtual
+/// channel, which change at datelines. Then the host: the delays of Firefly's `ctrlMsg` and `nic`.
 const PLATFORM: &str = "\
 [router]
 flit = \"8 B\"
@@ -51,7 +50,9 @@ overhead_per_byte = 0.344
 match_time = \"150 ns\"
 control_message = \"37 B\"
 host_adapter = { bus = \"150 ns\", send = \"50 ns\", receive = \"100 ns\", cut_through = true }
-rendezvous = { get = { registration = \"3 us\", registration_per_page = \"100 ns\", read = \"250 ns\" } }
+rendezvous.get.registration = \"3 us\"
+rendezvous.get.registration_per_page = \"100 ns\"
+rendezvous.get.read = \"250 ns\"
 ";
 
 /// A motif on a shape.
@@ -142,7 +143,8 @@ fn scenario(case: &Case) -> String {
     let iterations = case.iterations;
     format!(
         "topology.torus.dimensions = {sizes:?}\n\
-         routing.direction_order = {{ half_ring = \"plus\", dateline = true, order = [{}] }}\n{PLATFORM}\
+         routing.direction_order = {{ half_ring = \"plus\", dateline = true, order = [{}] }}\n\
+         {PLATFORM}\
          schedule = {{ {generator} = {{ ranks = {ranks}, iterations = {iterations}, \
          call_ns = 30, fini = true{more} }} }}\n",
         directions.join(", ")

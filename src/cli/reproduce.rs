@@ -17,7 +17,7 @@ use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
     angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds,
-    dragonfly_ugal, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
+    dragonfly_ugal, ember_torus, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
     outflank_angara, path_selection, path_selection_figure, slim_fly,
 };
 
@@ -96,6 +96,8 @@ enum Published {
     DragonflyUgal,
     /// Minimal routing, Valiant's and UGAL on a Slim Fly of 10,830 terminals (Besta and Hoefler)
     Slimfly,
+    /// SST's Ember motifs on tori, beside the times that SST's tests expect
+    EmberTorus,
     /// `DimWAR`, `OmniWAR` and others on a HyperX of 4,096 terminals (McDonald et al.)
     HyperxOmniwar,
 }
@@ -166,6 +168,7 @@ impl Reproduce {
             Published::PathSelectionTable4 => spread(PathSelectionTable::Table4, progress),
             Published::DragonflyUgal => dragonfly_ugal(extent, progress),
             Published::Slimfly => slim_fly(extent, progress),
+            Published::EmberTorus => Ok(ember_torus(extent, progress)),
             Published::HyperxOmniwar => hyperx_omniwar(extent, progress),
         };
         let found = found.map_err(|flaw| Failure::Check(format!("error: {flaw}")))?;

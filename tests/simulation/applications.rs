@@ -10,8 +10,8 @@ use flitlab::{
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Fabric, Faults, Torus},
     traffic::{
-        Answer, Application, ApplicationSpec, Carrier, HostParameters, Leg, LegKind, Outcome,
-        Placement,
+        AdapterTimes, Answer, Application, ApplicationSpec, Carrier, HostParameters, Leg, LegKind,
+        Outcome, Placement, RemoteRead,
     },
     units::{Bytes, Picoseconds, Rate},
 };
@@ -82,6 +82,30 @@ impl Machine {
         let mut hops = 0;
         self.routes.for_each_channel(&self.fabric, from, to, |_| hops += 1);
         hops
+    }
+
+    /// What a packet of so much payload takes from host to host, or to the adapter that answers.
+    fn between_hosts(
+        &self,
+        (from, to): (u32, u32),
+        bytes: u64,
+        host: &HostParameters,
+        kind: LegKind,
+    ) -> Picoseconds {
+        let flits = u64::from(self.parameters.packet_flits(bytes));
+        let trailing = self.parameters.ejection_flit_time() * (flits - 1);
+        let early = if host.adapter.cut_through { trailing } else { Picoseconds::ZERO };
+        let AdapterTimes { bus, send, receive, .. } = host.adapter;
+        // The way out of the host, and into the one that handles it.
+        let (out, into) = match (kind, host.answer) {
+            (LegKind::Answer, Answer::Get(read)) => (bus, read.read),
+            (LegKind::Data, Answer::Get(_)) => (Picoseconds::ZERO, bus),
+            (LegKind::Ask, Answer::Adapter) => (bus + send, receive),
+            (LegKind::Answer, Answer::Adapter) => (send, receive),
+            (LegKind::Data, Answer::Adapter) => (send, receive + bus),
+            _ => (bus + send, receive + bus),
+        };
+        out + self.alone(from, to, bytes) - early + into
     }
 
     /// What a packet of so much payload takes from adapter to sink in an empty network.
@@ -260,6 +284,8 @@ fn chain(
     let mut operations: Vec<Vec<(Operation, Option<u32>)>> = vec![Vec::new(); ranks as usize];
     let mut before: Vec<Option<u32>> = vec![None; ranks as usize];
     let (mut at, mut time) = (0, Picoseconds::ZERO);
+    // When the latest sender learns that its message was fetched.
+    let mut finished = Picoseconds::ZERO;
     let mut add = |rank: u32, operation| {
         let list = &mut operations[rank as usize];
         list.push((operation, before[rank as usize]));
@@ -276,15 +302,25 @@ fn chain(
         let bytes = random.random_range(0..=256);
         add(at, send(bytes, to, step));
         add(to, receive(bytes, at, step));
-        time += host.send_overhead + machine.alone(at, to, bytes) + host.receive_overhead;
-        if bytes > host.eager_limit.0 {
-            let control = machine.alone(at, to, host.control_message.0);
-            time += control + machine.alone(to, at, host.control_message.0);
-            time += if host.answer == Answer::Processor {
-                2 * host.send_overhead
-            } else {
-                Picoseconds::ZERO
-            };
+        let leg = |kind, bytes| machine.between_hosts((at, to), bytes, host, kind);
+        let back = |kind| machine.between_hosts((to, at), host.control_message.0, host, kind);
+        time += host.send_overhead;
+        if bytes <= host.eager_limit.0 {
+            time += leg(LegKind::Eager, bytes) + host.match_time + host.receive_overhead;
+            at = to;
+            continue;
+        }
+        let ask = leg(LegKind::Ask, host.control_message.0);
+        time += ask + back(LegKind::Answer) + leg(LegKind::Data, bytes);
+        time += match host.answer {
+            Answer::Adapter => host.receive_overhead,
+            Answer::Processor => host.match_time + 2 * host.send_overhead + host.receive_overhead,
+            // A page is never full here.
+            Answer::Get(read) => host.match_time + host.receive_overhead + read.registration,
+        };
+        if let Answer::Get(read) = host.answer {
+            finished = finished.max(time + back(LegKind::Finish));
+            time += read.registration;
         }
         at = to;
     }
@@ -298,7 +334,7 @@ fn chain(
         }
         builder.end_rank().unwrap();
     }
-    (builder.finish(), time)
+    (builder.finish(), time.max(finished))
 }
 
 #[test]
@@ -306,9 +342,11 @@ fn where_no_channel_is_shared_a_program_takes_as_long_as_its_critical_path() {
     let mut random = ChaCha8Rng::seed_from_u64(21);
     for number in 0..100 {
         let machine = Machine::new([&[4, 2, 2][..], &[5, 3], &[8]].choose(&mut random).unwrap());
-        let answer = if number % 2 == 0 { Answer::Adapter } else { Answer::Processor };
+        let made_up = made_up_host(&mut random);
+        let (answer, adapter, match_time) = (made_up.answer, made_up.adapter, made_up.match_time);
         let eager_limit = Bytes(random.random_range(0..300));
-        let host = HostParameters { answer, eager_limit, ..HostParameters::default() };
+        let more = HostParameters { adapter, match_time, ..HostParameters::default() };
+        let host = HostParameters { answer, eager_limit, ..more };
         let (schedule, time) = chain(&mut random, &machine, &host);
         let outcome = machine.run(&spec(schedule, host), 1, &[]).0.unwrap();
         // A receipt that is begun before its message comes waits for nothing of its own; so the
@@ -366,7 +404,25 @@ fn made_up_host(random: &mut ChaCha8Rng) -> HostParameters {
         gap: Picoseconds(random.random_range(0..2) * 123_456),
         // Everything is sent without asking: what asks may hang, and is tested by chains.
         eager_limit: Bytes(if random.random_bool(0.5) { 1 << 20 } else { 256 }),
-        answer: if random.random_bool(0.5) { Answer::Adapter } else { Answer::Processor },
+        answer: match random.random_range(0..3) {
+            0 => Answer::Adapter,
+            1 => Answer::Processor,
+            _ => Answer::Get(RemoteRead {
+                registration: Picoseconds(random.random_range(0..90_000)),
+                registration_per_page: Picoseconds(random.random_range(0..9_000)),
+                read: Picoseconds(random.random_range(0..300_000)),
+            }),
+        },
+        match_time: Picoseconds(random.random_range(0..2) * 150_000),
+        adapter: match random.random_range(0..2) {
+            0 => AdapterTimes::default(),
+            _ => AdapterTimes {
+                bus: Picoseconds(random.random_range(0..200_000)),
+                send: Picoseconds(random.random_range(0..100_000)),
+                receive: Picoseconds(random.random_range(0..200_000)),
+                cut_through: random.random_bool(0.5),
+            },
+        },
         copy_rate: random.random_bool(0.5).then_some(Rate(10_000_000_000)),
         ..HostParameters::default()
     }
@@ -422,14 +478,21 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
         let schedule = &*spec.schedule;
         let flight = |leg: &Leg| {
             let bytes = match leg.kind {
-                LegKind::Ask | LegKind::Answer => host.control_message.0,
+                LegKind::Ask | LegKind::Answer | LegKind::Finish => host.control_message.0,
                 LegKind::Eager | LegKind::Data => schedule.operation(leg.operation).amount,
             };
             let last = machine.parameters.packets(bytes).1.unwrap_or(256);
             let flits = machine.parameters.packet_flits(last);
             match leg.in_memory {
                 true => leg.delivered - leg.injected,
-                false => zero_load_latency(&machine.parameters, leg.hops.into(), flits),
+                false => {
+                    let alone = zero_load_latency(&machine.parameters, leg.hops.into(), flits);
+                    let trailing = machine.parameters.ejection_flit_time() * u64::from(flits - 1);
+                    let early = if host.adapter.cut_through { trailing } else { Picoseconds::ZERO };
+                    let before = machine.parameters.message_flits(bytes) - u64::from(flits);
+                    let leading = machine.parameters.ejection_flit_time() * before;
+                    alone - early + host.arrival(leg.kind, leading)
+                }
             }
         };
         let explained = explain(schedule, &outcome.records, &machine.places(&spec), flight);
@@ -559,8 +622,15 @@ fn nothing_ends_before_its_critical_path_without_contention_would() {
             });
             let receipt = receipt.unwrap() as usize;
             let from = schedule.rank_of(sent);
-            let least = machine.alone(from, operation.peer, operation.amount.min(256));
-            let there = ends[sent as usize] + least + host.receive_overhead;
+            let ends_of = (from, operation.peer);
+            let bytes = operation.amount.min(256);
+            let mut least = machine.between_hosts(ends_of, bytes, &host, LegKind::Eager);
+            if operation.amount > 256 {
+                // Adapters begin with the first packet, and may end with its first flit.
+                least = machine.between_hosts(ends_of, 0, &host, LegKind::Eager);
+                least -= host.adapter.receive;
+            }
+            let there = ends[sent as usize] + least + host.match_time + host.receive_overhead;
             assert!(ends[receipt] >= there, "program {number}: {}", schedule.describe(sent));
         }
         let network: Vec<&Leg> = outcome.records.legs.iter().filter(|leg| !leg.in_memory).collect();
@@ -708,4 +778,58 @@ fn a_million_ranks_come_to_a_barrier() {
     );
     let text = place.run(&["run", "barrier.toml"]);
     assert!(text.contains("completed"), "{text}");
+}
+
+/// A rendezvous by remote reads, step by step, of a message that fills pages.
+#[test]
+fn a_large_message_is_fetched_from_registered_memory() {
+    let machine = Machine::new(&[4]);
+    let ns = |time: u64| Picoseconds(time * 1000);
+    let read = RemoteRead { registration: ns(3000), registration_per_page: ns(100), read: ns(250) };
+    let host = HostParameters {
+        send_overhead: ns(141),
+        receive_overhead: ns(100),
+        overhead_per_byte: 1e6,
+        match_time: ns(150),
+        eager_limit: Bytes(12_000),
+        answer: Answer::Get(read),
+        control_message: Bytes(0),
+        adapter: AdapterTimes { bus: ns(150), send: ns(50), receive: ns(100), cut_through: false },
+        ..HostParameters::default()
+    };
+    let both = schedule(&[&[(send(20_000, 1, 0), &[])], &[(receive(20_000, 0, 0), &[])]]);
+    let outcome = machine.run(&spec(both, host.clone()), 1, &[]).0.unwrap();
+    let [to, back] = [machine.alone(0, 1, 0), machine.alone(1, 0, 0)];
+    // 20,000 B have four whole pages, and nothing is copied.
+    let matched = ns(141 + 3400) + ns(200) + to + ns(250) + ns(150 + 100);
+    let asked = matched + ns(150) + back + ns(250);
+    let data = outcome.records.legs.iter().find(|leg| leg.kind == LegKind::Data).unwrap();
+    assert_eq!(data.entered, asked);
+    let fetched = data.delivered;
+    assert_eq!(outcome.finished[1], fetched + ns(3400), "the memory is released");
+    assert_eq!(outcome.finished[0], fetched + ns(200) + back + ns(250), "the sender is told");
+}
+
+/// The second of two receipts is examined behind the first one.
+#[test]
+fn matching_takes_time_for_each_receipt_that_is_examined() {
+    let machine = Machine::new(&[4]);
+    let host = HostParameters {
+        match_time: Picoseconds(10_000),
+        send_overhead: Picoseconds(1000),
+        receive_overhead: Picoseconds::ZERO,
+        ..HostParameters::default()
+    };
+    let two = schedule(&[
+        &[(Operation::compute(5000), &[]), (send(8, 1, 0), &[0])],
+        &[(receive(8, 0, 0), &[]), (receive(8, 2, 0), &[])],
+        &[(send(8, 1, 0), &[])],
+    ]);
+    let outcome = machine.run(&spec(two, host), 1, &[]).0.unwrap();
+    let takes = outcome.records.jobs.iter().filter(|job| job.cause != ANY);
+    let took: Vec<(u32, Picoseconds)> = takes
+        .filter(|job| job.operation > 1)
+        .map(|job| (job.operation, job.end - job.start))
+        .collect();
+    assert_eq!(took, [(2, Picoseconds(10_000)), (3, Picoseconds(20_000))]);
 }

@@ -96,6 +96,33 @@ fn a_host_that_takes_no_time_is_not_counted_in_an_applications_bound() {
     assert!((bound - time).abs() < 0.5, "{bound} {time}");
 }
 
+/// What the last packet's flits take behind the first one, and what is worked on before a message
+/// comes, may be missing in an application's time.
+#[test]
+fn an_applications_bound_holds_with_cut_through_and_remote_reads() {
+    let place = Workplace::new("bound-adapters");
+    // The second one is asked for while the first one is under way, and nothing is left to do for
+    // it when it has come.
+    let two = "num_ranks 4\nrank 0 {\n}\nrank 1 {\nsend 200000b to 2\n}\n\
+               rank 2 {\nrecv 200000b from 1\nrecv 201000b from 3\n}\n\
+               rank 3 {\nl: calc 15000\nm: send 201000b to 2\nm requires l\n}\n";
+    place.write("two.goal", two);
+    let one = "num_ranks 2\nrank 0 {\nsend 2048b to 1\n}\nrank 1 {\nrecv 2048b from 0\n}\n";
+    place.write("one.goal", one);
+    let scenario = "[topology.torus]\ndimensions = [4]\n[router]\nmaximum_payload = \"2 KiB\"\n\
+                    buffer = \"2000 flits\"\n[adapter]\ninjection_buffer = \"2000 flits\"\n\
+                    ejection_channels = 1\nsend_overhead = \"0 ns\"\n";
+    for (file, receive, more, within) in [
+        ("one", "0 ns", "host_adapter = { cut_through = true }\n", 1.001),
+        ("two", "5 us", "rendezvous = { get = {} }\neager_limit = \"200 kB\"\n", 1.05),
+    ] {
+        let host = format!("receive_overhead = \"{receive}\"\n[application]\n{more}");
+        let (bound, time, _) = both(&place, &format!("{scenario}{host}file = \"{file}.goal\"\n"));
+        assert!(bound > 0.0 && bound <= time, "{file}: {bound} {time}");
+        assert!(time < within * bound, "{file} shows nothing: {bound} {time}");
+    }
+}
+
 /// A random exchange, or other workload that ends.
 fn random(rng: &mut ChaCha8Rng) -> String {
     let mut pick = |list: &[&str]| (*list.choose(rng).unwrap()).to_owned();

@@ -54,6 +54,11 @@ impl<'f> Common<'f> {
         }
     }
 
+    /// The time from the first of so many flits to the last one on an ejection channel.
+    pub(super) fn trailing(&self, flits: u16) -> Picoseconds {
+        self.context.parameters.ejection_flit_time() * u64::from(flits.saturating_sub(1))
+    }
+
     /// The time of a tick.
     pub(super) fn time(&self, tick: Tick) -> Picoseconds {
         self.schedule.time(tick)

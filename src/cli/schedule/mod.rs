@@ -93,6 +93,15 @@ struct Make {
     /// Planes that sweep3d computes and sends together
     #[arg(long, value_name = "PLANES")]
     block: Option<u32>,
+    /// Nanoseconds of each computation of a motif, whatever there is to compute
+    #[arg(long, value_name = "NS")]
+    compute_ns: Option<f64>,
+    /// Nanoseconds to enter a call of MPI, and to leave it [default: no time]
+    #[arg(long, value_name = "NS")]
+    call_ns: Option<f64>,
+    /// Begin with three calls and end with a barrier, as Ember's Init and Fini do
+    #[arg(long)]
+    fini: bool,
     /// The file to write, binary if it ends in .bin [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -188,6 +197,9 @@ impl Make {
             grid: self.grid.clone(),
             fields: self.fields,
             block: self.block,
+            compute_ns: self.compute_ns,
+            call_ns: self.call_ns,
+            fini: self.fini.then_some(true),
         }
     }
 }

@@ -174,6 +174,11 @@ fn applications(all: &mut Vec<Piece>) {
         "application.schedule = { halo3d = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
         "application.schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } }",
         "application.schedule = { fft3d = { ranks = 8, points = [8, 8, 8], iterations = 1 } }",
+        "application.schedule = { ping-pong = { ranks = 8, bytes = \"20 KiB\", iterations = 2 } }",
+        "application.schedule = { all-ping-pong = { ranks = 7, bytes = \"100 KiB\", call_ns = 30, fini = true } }",
+        "application.schedule = { ring = { ranks = 8, bytes = \"300 B\", compute_ns = 50 } }",
+        "application.schedule = { halo3d-26 = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
+        "application.schedule = { all-reduce = { ranks = 8, bytes = \"2 KiB\", algorithm = \"binary\" } }",
         "application.file = \"../../goal/dissemination_16.goal\"",
     ];
     all.extend(each("schedule", &schedules));
@@ -184,12 +189,18 @@ fn applications(all: &mut Vec<Piece>) {
     let protocols = [
         "application.eager_limit = \"0 B\"",
         "application.eager_limit = \"1 KiB\"\napplication.rendezvous = \"processor\"",
+        "application.eager_limit = \"1 KiB\"\napplication.rendezvous = { get = { registration = \"1 us\", \
+         registration_per_page = \"100 ns\", read = \"200 ns\" } }",
     ];
     all.extend(each("protocol", &protocols));
     let hosts = [
         "application.overhead_per_byte = 0.2\napplication.gap = \"100 ns\"",
         "application.copy_rate = \"10 Gb/s\"",
         "application.control_message = \"0 B\"",
+        "application.match_time = \"50 ns\"",
+        "application.host_adapter = { bus = \"150 ns\", send = \"50 ns\", receive = \"100 ns\" }",
+        "application.host_adapter = { cut_through = true }",
+        "application.host_adapter = { bus = \"10 ns\", cut_through = true }\napplication.match_time = \"1 ns\"",
     ];
     all.extend(each("host", &hosts));
     let networks = [

@@ -8,7 +8,16 @@ use flitlab::application::loggops::{LogGops, simulate};
 use super::{Row, Section, in_repository, records, value};
 
 pub fn sections() -> Vec<Section> {
-    vec![caminos(), caminos_adaptive(), booksim(), booksim_adaptive(), vcs(), opensm(), loggopsim()]
+    vec![
+        caminos(),
+        caminos_adaptive(),
+        booksim(),
+        booksim_adaptive(),
+        vcs(),
+        opensm(),
+        loggopsim(),
+        ember(),
+    ]
 }
 
 /// Edge-forwarding indices of OpenSM's tables, where it has one with flitlab's algorithm of that
@@ -27,6 +36,30 @@ fn opensm() -> Section {
         source: "The index is the load of the most loaded channel, of all pairs' paths. The\n\
                  algorithms agree, but orders and ties don't (results/nue/compare-opensm). So a\n\
                  lower index is no error.",
+        rows,
+    }
+}
+
+/// Times of SST's Ember motifs on tori.
+fn ember() -> Section {
+    let mut rows = Vec::new();
+    for record in records("results/applications/motifs.csv") {
+        let [shape, motif, iterations, bytes] =
+            ["shape", "motif", "iterations", "bytes"].map(|it| &record[it]);
+        let Ok(sst) = record["sst_us"].parse::<f64>() else { continue };
+        let size = if bytes.is_empty() { String::new() } else { format!(", {bytes} B") };
+        rows.push(Row::new(
+            format!("{motif} on {shape}, {iterations} times{size}, us"),
+            sst,
+            value(&record["completion_us"]),
+            "flitlab reproduce ember-torus",
+        ));
+    }
+    Section {
+        title: "SST: Ember's motifs on tori",
+        source: "The times are those that SST's own tests expect (sst-elements,\n\
+                 ember/tests/refFiles). The platform is its ember/test/defaultParams.py, and\n\
+                 nothing is fitted (results/applications).",
         rows,
     }
 }

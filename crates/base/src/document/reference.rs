@@ -437,10 +437,14 @@ fn write_fields_beside(
             },
         }
     }
-    for (name, fields) in notes {
-        comment(page, 6, &format!("{}: as for \"{name}\".", fields.join(", ")))?;
+    if notes.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let notes: Vec<String> = notes
+        .iter()
+        .map(|(name, fields)| format!("{}: as in \"{name}\"", fields.join(", ")))
+        .collect();
+    comment(page, 6, &format!("{}.", notes.join("; ")))
 }
 
 fn write_fields(page: &mut dyn fmt::Write, indent: usize, fields: &[KeyDoc]) -> fmt::Result {

@@ -96,6 +96,8 @@ impl Hosts {
             hops: u32::from(hops),
             sequence: packet.sequence,
             channel: origin.injection_channel,
+            trailing: Picoseconds::ZERO,
+            leading: Picoseconds::ZERO,
         };
         self.schedule_host_event(common, terminal, completed, event);
     }

@@ -86,10 +86,27 @@ impl Hosts {
         if delivery.terminal == NONE && self.is_counted_elsewhere(common, delivery) {
             return;
         }
-        if delivery.time > common.schedule.window.limit {
+        // A workload that is told of first flits knows of them before the run ends.
+        let told = if self.needs.any.first_flits && delivery.terminal != NONE {
+            self.told(common, delivery)
+        } else {
+            delivery.time
+        };
+        if told > common.schedule.window.limit {
             self.sink.late.push(delivery);
         } else {
             self.count(common, observer, delivery);
+        }
+    }
+
+    /// When the workload of a packet is told of its delivery, if told of first flits.
+    #[cold]
+    fn told(&self, common: &Common<'_>, Delivery { time, slot, .. }: Delivery) -> Picoseconds {
+        let class = common.packets.origins[slot as usize].class();
+        if self.needs.of(class).first_flits {
+            time - common.trailing(common.packets.packets[slot as usize].flits)
+        } else {
+            time
         }
     }
 
@@ -248,10 +265,26 @@ impl Hosts {
         if receipts {
             let &Origin { created, injected, injection_channel: channel, .. } = origin;
             let hops = u32::from(hops);
+            let trailing = common.trailing(packet.flits);
+            // The packets before it took the ejection channel at least for their flits.
+            let parameters = &common.context.parameters;
+            let before = parameters.packets(bytes);
+            let before = before.0 - u64::from(before.1.is_none());
+            let leading = parameters.ejection_flit_time()
+                * before.saturating_mul(parameters.maximum_packet().into());
             let event = if is_response {
                 HostEvent::Sent { tag }
             } else {
-                HostEvent::Receive { tag, created, injected, hops, sequence, channel }
+                HostEvent::Receive {
+                    tag,
+                    created,
+                    injected,
+                    hops,
+                    sequence,
+                    channel,
+                    trailing,
+                    leading,
+                }
             };
             self.schedule_host_event(common, terminal, completed, event);
         }
@@ -353,8 +386,27 @@ impl Hosts {
         common.latest = common.latest.max(time);
         let wake = match event {
             HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
-            HostEvent::Receive { tag, created, injected, hops, sequence, channel } => {
-                let receipt = Receipt { tag, created, injected, hops, sequence, channel, time };
+            HostEvent::Receive {
+                tag,
+                created,
+                injected,
+                hops,
+                sequence,
+                channel,
+                trailing,
+                leading,
+            } => {
+                let receipt = Receipt {
+                    tag,
+                    created,
+                    injected,
+                    hops,
+                    sequence,
+                    channel,
+                    trailing,
+                    leading,
+                    time,
+                };
                 self.workload.received(name, &receipt)
             }
             HostEvent::Respond { .. } | HostEvent::Perform(_) => return,

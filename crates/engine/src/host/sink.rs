@@ -40,6 +40,8 @@ pub(crate) enum HostEvent {
         hops: u32,
         sequence: u32,
         channel: u8,
+        trailing: Picoseconds,
+        leading: Picoseconds,
     },
 }
 

@@ -33,7 +33,7 @@ pub fn explain(
     let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(Picoseconds::ZERO);
     let mut path = Vec::new();
     if let Some(last) = history.last(places) {
-        history.walk(Step::Job(last), &flight, |stretch| {
+        history.walk(last, &flight, |stretch| {
             path.push(stretch);
             true
         });
@@ -120,7 +120,7 @@ struct History<'a> {
     /// and taking; of a message its beginning, its answering and its going.
     job_of: Vec<[Option<u32>; 4]>,
     /// By the sender's operation: its legs.
-    leg_of: Vec<[Option<u32>; 4]>,
+    leg_of: Vec<[Option<u32>; 5]>,
     /// By leg: for how long it waited in its adapter for room.
     room_wait: Vec<Picoseconds>,
     /// By message: the receipt that took it.
@@ -135,7 +135,7 @@ impl<'a> History<'a> {
     fn new(schedule: &'a Schedule, records: &'a Records) -> Self {
         let (jobs, legs) = (&records.jobs[..], &records.legs[..]);
         let all = schedule.operations().len();
-        let (mut job_of, mut leg_of) = (vec![[None; 4]; all], vec![[None; 4]; all]);
+        let (mut job_of, mut leg_of) = (vec![[None; 4]; all], vec![[None; 5]; all]);
         let mut receipt_of = vec![None; all];
         for (number, job) in (0..).zip(jobs) {
             // An answer is known by the message that it is to, all else by its own operation.
@@ -175,14 +175,21 @@ impl<'a> History<'a> {
         Self { schedule, jobs, legs, job_of, leg_of, room_wait, receipt_of, before, in_order }
     }
 
-    /// The job that ended last. Of several the last one on the last of their terminals, so that it
-    /// does not matter whose was noted first.
-    fn last(&self, places: &[u32]) -> Option<u32> {
-        let place = |job: &Job| places[self.schedule.rank_of(job.operation) as usize];
-        (0..narrow(self.jobs.len())).max_by_key(|&number| {
-            let job = &self.jobs[number as usize];
-            (job.end, place(job))
-        })
+    /// The job that ended last, or what told a sender later that its message was fetched. Of
+    /// several the last one on the last of their terminals, so that it does not matter whose was
+    /// noted first.
+    fn last(&self, places: &[u32]) -> Option<Step> {
+        let place = |operation: u32| places[self.schedule.rank_of(operation) as usize];
+        let jobs = (0..).zip(self.jobs).map(|(number, job)| {
+            let key = (job.end, place(job.operation));
+            (key, Step::Job(number))
+        });
+        let finished = (0..).zip(self.legs).filter(|(_, leg)| leg.kind == LegKind::Finish);
+        let finished = finished.map(|(number, leg)| {
+            let key = (leg.delivered, place(leg.operation));
+            (key, Step::Leg(number))
+        });
+        finished.chain(jobs).max_by_key(|it| it.0).map(|it| it.1)
     }
 
     fn job(&self, operation: u32, kind: JobKind) -> Option<u32> {
@@ -337,6 +344,11 @@ impl<'a> History<'a> {
         if let Some(taken) = job(JobKind::Take).filter(|&it| at(it).end == time) {
             return Some(Step::Job(taken));
         }
+        // The receiver has fetched the message.
+        let ends = |leg: &u32| self.legs[*leg as usize].delivered == time;
+        if let Some(finish) = self.leg(operation, LegKind::Finish).filter(ends) {
+            return Some(Step::Leg(finish));
+        }
         let begun = job(JobKind::Begin)?;
         if let Some(data) = self.leg(operation, LegKind::Data)
             && time > at(begun).end
@@ -361,6 +373,10 @@ impl<'a> History<'a> {
                 let begun = receipt.and_then(|receipt| self.job(receipt, JobKind::Begin));
                 Some(begun.map_or(Step::Leg(ask), Step::Job))
             }),
+            LegKind::Finish => {
+                let receipt = self.receipt_of[leg.operation as usize]?;
+                self.job(receipt, JobKind::Take).map(Step::Beginning)
+            }
             LegKind::Data => {
                 own(JobKind::Go).or_else(|| self.leg(leg.operation, LegKind::Answer).map(Step::Leg))
             }

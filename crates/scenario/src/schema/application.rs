@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::workload::Given;
 use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
-    Choice, Diagnostic, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain, quoted,
-    rate, read_other, row_with_keys, size, time, with_keys,
+    Choice, Diagnostic, Flag, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain,
+    quoted, rate, read_other, row_with_keys, size, time, with_keys,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
@@ -17,7 +17,9 @@ use flitlab_workload::application::{
     generate::{Generator, Make, Parameters, make},
     goal, loggops,
 };
-use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters, Placement};
+use flitlab_workload::traffic::{
+    AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, Placement, RemoteRead,
+};
 
 pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<ApplicationSpec> {
     let schedule = schedule(reader, given.registry);
@@ -217,6 +219,14 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     parameters.fields = taken(reader, generator, "fields", &few, doc).map(narrow);
     let doc = "Planes that are computed and sent together: 1 if absent.";
     parameters.block = taken(reader, generator, "block", &few, doc).map(narrow);
+    let doc = "Nanoseconds of a computation.";
+    let nanoseconds = taken(reader, generator, "compute_ns", &count(0..=1_000_000_000_000), doc);
+    parameters.compute_ns = nanoseconds.map(|it| it as f64);
+    let doc = "Nanoseconds to enter or leave MPI.";
+    let nanoseconds = taken(reader, generator, "call_ns", &count(0..=1_000_000_000), doc);
+    parameters.call_ns = nanoseconds.map(|it| it as f64);
+    let doc = "Whether it is between Ember's Init and Fini.";
+    parameters.fini = taken(reader, generator, "fini", &Flag, doc);
     parameters
 }
 
@@ -290,21 +300,30 @@ fn host(
     let doc = "Who sees to it that a large message comes once its receipt has begun.";
     let adapter = "the adapters, at once, whatever their hosts are busy with.";
     let processor = "the ranks themselves, when the operation's stream is free; it takes them a send overhead each.";
-    let rules =
-        [("adapter", Answer::Adapter, adapter), ("processor", Answer::Processor, processor)];
-    let answer = reader.one_of("rendezvous", "rule", doc, rules);
+    let get = "the receiver's adapter fetches it (RDMA read) when the receipt's stream is free.";
+    let choice = Choice::usual("rendezvous", "rule", "adapter", doc);
+    let answer = reader.choice(
+        &choice,
+        vec![
+            plain("adapter", Answer::Adapter, adapter),
+            plain("processor", Answer::Processor, processor),
+            with_keys("get", get, |reader| Some(Answer::Get(remote_read(reader)))),
+        ],
+    );
     let doc = "Payload of the messages by which sender and receiver agree on a large one.";
     reader.set("control_message", &size(0, 1 << 20), &mut host.control_message, doc);
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: false };
     let overhead_per_byte = reader.optional(
         "overhead_per_byte",
         &per_byte,
-        "Nanoseconds for which a host is busy with each byte but the first of a message, at either end, besides \
-         adapter.send_overhead and adapter.receive_overhead (LogGOPS' O). None if absent.",
+        "Nanoseconds that a host is busy with each byte but the first, at either end (LogGOPS' O).",
     );
     host.overhead_per_byte = overhead_per_byte.unwrap_or(0.0) * 1e3;
     let doc = "The least time between the beginnings of two messages of a node (LogGOPS' g).";
     reader.set("gap", &time(Picoseconds::ZERO), &mut host.gap, doc);
+    let doc = "How long a stream examines each receipt or message that waits, up to the one that matches.";
+    reader.set("match_time", &time(Picoseconds::ZERO), &mut host.match_time, doc);
+    host.adapter = adapter_times(reader, parameters);
     let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
     host.copy_rate = reader.optional("copy_rate", &rate(), doc);
     let doc = "How long a message between ranks of one node takes, besides its bytes at `memory_rate`. Assumed.";
@@ -312,6 +331,47 @@ fn host(
     let doc = "How fast ranks of one node send each other bytes. Assumed.";
     reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
     Some(HostParameters { answer: answer?, ..host })
+}
+
+/// The times of a rendezvous by remote reads.
+fn remote_read(reader: &mut Reader<'_>) -> RemoteRead {
+    let mut read = RemoteRead::default();
+    let no_less = &time(Picoseconds::ZERO);
+    let doc = "Time to register its memory.";
+    reader.set("registration", no_less, &mut read.registration, doc);
+    let doc = "And for each page of 4 KiB.";
+    reader.set("registration_per_page", no_less, &mut read.registration_per_page, doc);
+    let doc = "From the request to the message.";
+    reader.set("read", no_less, &mut read.read, doc);
+    read
+}
+
+/// The way between hosts and the network.
+fn adapter_times(reader: &mut Reader<'_>, parameters: &flitlab_engine::Parameters) -> AdapterTimes {
+    let doc = "Times between streams and the network, which keep neither busy; none if absent.";
+    let example = "{ bus = \"150 ns\", send = \"50 ns\", receive = \"100 ns\" }";
+    let adapter = reader.optional_table("host_adapter", example, doc, |reader| {
+        let mut adapter = AdapterTimes::default();
+        let no_less = &time(Picoseconds::ZERO);
+        let doc = "Between a host and its adapter, either way.";
+        reader.set("bus", no_less, &mut adapter.bus, doc);
+        let doc = "Of an adapter with a message that it sends.";
+        reader.set("send", no_less, &mut adapter.send, doc);
+        let doc = "Of an adapter with a message that has come.";
+        reader.set("receive", no_less, &mut adapter.receive, doc);
+        let doc = "Whether packets have come with their first flit.";
+        reader.set("cut_through", &Flag, &mut adapter.cut_through, doc);
+        if adapter.cut_through && parameters.sharing.is_some() {
+            let message =
+                "with `sharing = \"flit\"` of [link] a message has come with its last flit only";
+            if let Some(place) = reader.place("cut_through") {
+                let problem = Diagnostic::new(&place, message);
+                reader.problems.push(problem.help("leave `cut_through` out, or share by packets"));
+            }
+        }
+        adapter
+    });
+    adapter.unwrap_or_default()
 }
 
 fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
@@ -349,12 +409,12 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
         );
         *nanoseconds = (time + Picoseconds(500)).0 / 1000;
     };
-    whole("latency", &mut parameters.latency, "L: how long a message's first byte travels.");
+    whole("latency", &mut parameters.latency, "L: how long a first byte travels.");
     let doc = "o: how long a host is busy with a message, at either end.";
     whole("overhead", &mut parameters.overhead, doc);
     let doc = "O: the same for each byte but the first.";
     whole("overhead_per_byte", &mut parameters.overhead_per_byte, doc);
-    whole("gap", &mut parameters.gap, "g: the time between two messages of an adapter.");
+    whole("gap", &mut parameters.gap, "g: time between messages of an adapter.");
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: true };
     let doc = "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".";
     reader.set("gap_per_byte", &per_byte, &mut parameters.gap_per_byte, doc);

@@ -90,7 +90,7 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     };
     for (key, scale, doc) in [
         ("log", Scale::Logarithmic, "Axes that are logarithmic."),
-        ("linear", Scale::Linear, "Axes that are not, where they would be."),
+        ("linear", Scale::Linear, "Axes that are not, if they would be."),
     ] {
         let place = reader.place(key);
         for axis in reader.optional(key, &axes("[\"y\"]"), doc).map_or(Vec::new(), Listed::values) {
@@ -160,7 +160,7 @@ fn read_keys(reader: &mut Reader<'_>) -> Figures {
     let height = Measure { example: "2.5in", fits: |height| sheet.with_height(height).map(drop) };
     let height = reader.optional("height", &height, doc);
     let sheet = height.map_or(sheet, |height| sheet.with_height(height).unwrap_or(sheet));
-    let doc = "Size of the letters of axes' titles; all others follow.";
+    let doc = "Size of axes' titles; all others follow.";
     let size = Measure { example: "8pt", fits: |size| sheet.with_font_size(size).map(drop) };
     let size = reader.optional("font_size", &size, doc);
     let sheet = size.map_or(sheet, |size| sheet.with_font_size(size).unwrap_or(sheet));

@@ -155,8 +155,21 @@ impl BoundWorkload for BoundApplication {
         }
         let (fabric, routes) = (share.fabric(), share.routes());
         let parameters = share.parameters();
-        let hosts = (self.spec.host.send_overhead, self.spec.host.receive_overhead);
-        application_bound(fabric, routes, parameters, &self.messages, hosts)
+        let host = &self.spec.host;
+        // A message that is fetched is worked on before it comes.
+        let fetched = matches!(host.answer, traffic::Answer::Get(_));
+        let receive = if fetched { Picoseconds::ZERO } else { host.receive_overhead };
+        let hosts = (host.send_overhead, receive);
+        let mut bound = application_bound(fabric, routes, parameters, &self.messages, hosts)?;
+        if host.adapter.cut_through {
+            // Nobody waits for the flits behind the first one of the last packet.
+            let behind = u64::from(parameters.maximum_packet().saturating_sub(1));
+            let trailing = parameters.ejection_flit_time() * behind;
+            for time in [&mut bound.time, &mut bound.by_rates, &mut bound.by_credits] {
+                *time = time.saturating_sub(trailing);
+            }
+        }
+        Some(bound)
     }
 
     fn why_over_bound(&self, _: Share<'_>, _: &CompletionBound, _: Picoseconds) -> Option<String> {
@@ -268,15 +281,21 @@ impl BoundApplication {
             if leg.in_memory {
                 return leg.delivered - leg.injected;
             }
+            let adapter = &spec.host.adapter;
             let bytes = match leg.kind {
                 LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
-                LegKind::Ask | LegKind::Answer => spec.host.control_message.0,
+                LegKind::Ask | LegKind::Answer | LegKind::Finish => spec.host.control_message.0,
             };
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
             let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
             let ends_classes = ends.map(|terminal| fabric.terminal_class(terminal));
-            empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits)
+            let alone = empty.latency(ends_classes, classes_of_way(share, ends, leg.hops), flits);
+            let trailing = parameters.ejection_flit_time() * u64::from(flits.saturating_sub(1));
+            let early = if adapter.cut_through { trailing } else { Picoseconds::ZERO };
+            let before = parameters.message_flits(bytes).saturating_sub(flits.into());
+            let leading = parameters.ejection_flit_time() * before;
+            alone - early + spec.host.arrival(leg.kind, leading)
         };
         explain(&spec.schedule, &outcome.records, places, flight)
     }
@@ -358,7 +377,7 @@ fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
     let receiver = spec.schedule.operation(leg.operation).peer;
     match leg.kind {
         // It goes the other way.
-        LegKind::Answer => [receiver, sender],
+        LegKind::Answer | LegKind::Finish => [receiver, sender],
         LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
     }
 }

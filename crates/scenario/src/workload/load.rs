@@ -114,9 +114,9 @@ fn process(reader: &mut Reader<'_>, router: &RouterModel) -> Option<(Process, Op
             }),
             with_keys("on-off", on_off, |reader| {
                 let kind = time(Picoseconds(1));
-                let doc = "Mean length of an on period, geometrically distributed.";
+                let doc = "Mean on period, geometrically distributed.";
                 let on = reader.required("on", &kind, doc);
-                let doc = "Mean length of an off period, geometrically distributed.";
+                let doc = "Mean off period, geometrically distributed.";
                 let off = reader.required("off", &kind, doc);
                 Some((Process::OnOff { on: on?, off: off? }, None))
             }),

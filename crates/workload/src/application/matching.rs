@@ -9,12 +9,12 @@ use super::lines::{Line, Lines};
 use super::schedule::{ANY, Action, Schedule};
 use flitlab_base::narrow::narrow;
 
-/// Waiting messages and receipts of all ranks. A rank that uses wildcards keeps one list, which is
-/// searched from its beginning. The others keep a queue for each peer, which is searched for the
-/// tag: mostly the first item has it.
+/// Waiting messages and receipts of all ranks. A rank that uses wildcards, or whose searches take
+/// time, keeps one list, which is searched from its beginning. The others keep a queue for each
+/// peer, which is searched for the tag: mostly the first item has it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Matching {
-    /// By rank: the place of its list; [`ANY`] if it uses no wildcards.
+    /// By rank: the place of its list; [`ANY`] if it keeps none.
     list: Vec<u32>,
     lists: Vec<VecDeque<(u32, u32, u32)>>,
     /// The peers of rank `r` are `peers[first[r]..first[r + 1]]`, in ascending order.
@@ -26,12 +26,24 @@ pub(crate) struct Matching {
     waiting: Lines<(u32, u32)>,
 }
 
+/// What was found, and how many of its list were looked at to find it: none but itself where
+/// there is no list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) item: u32,
+    pub(crate) examined: u32,
+}
+
 impl Matching {
-    /// Nothing waits.
-    pub(crate) fn new(schedule: &Schedule) -> Self {
+    /// Nothing waits. With `listed` all ranks keep lists.
+    pub(crate) fn new(schedule: &Schedule, listed: bool) -> Self {
         let ranks = schedule.ranks();
         let mut list = vec![ANY; ranks as usize];
         let mut lists = Vec::new();
+        if listed {
+            list = (0..ranks).collect();
+            lists = vec![VecDeque::new(); ranks as usize];
+        }
         // Of each rank those who send to it, in ascending order.
         let mut senders = vec![Vec::new(); ranks as usize];
         for rank in 0..ranks {
@@ -90,15 +102,22 @@ impl Matching {
 
     /// Takes the first of those that wait at a rank for what is of this peer and has this tag.
     pub(crate) fn take(&mut self, rank: u32, peer: u32, tag: u32) -> Option<u32> {
+        self.search(rank, peer, tag).map(|it| it.item)
+    }
+
+    /// Takes it as well, and says how many were examined.
+    pub(crate) fn search(&mut self, rank: u32, peer: u32, tag: u32) -> Option<Found> {
         let list = self.list[rank as usize];
         if list != ANY {
             let list = &mut self.lists[list as usize];
             let alike = |one: u32, other: u32| one == ANY || other == ANY || one == other;
             let place = list.iter().position(|it| alike(it.0, peer) && alike(it.1, tag))?;
-            return list.remove(place).map(|it| it.2);
+            let examined = narrow::<u32>(place) + 1;
+            return list.remove(place).map(|it| Found { item: it.2, examined });
         }
         let line = self.line(rank, peer);
-        self.waiting.take_first(&mut self.lines[line], |it| it.0 == tag).map(|it| it.1)
+        let found = self.waiting.take_first(&mut self.lines[line], |it| it.0 == tag)?;
+        Some(Found { item: found.1, examined: 1 })
     }
 
     /// Whether anything waits at a rank for what is of this peer and has this tag.
@@ -151,7 +170,7 @@ mod tests {
         builder.end_rank().unwrap();
         builder.add(Operation::send(0, 0, 5)).unwrap();
         builder.end_rank().unwrap();
-        Matching::new(&builder.finish())
+        Matching::new(&builder.finish(), false)
     }
 
     #[test]
@@ -179,10 +198,11 @@ mod tests {
         for (peer, tag, item) in [(1, 6, 0), (0, 5, 1), (1, 5, 2), (ANY, 7, 3), (1, ANY, 4)] {
             matching.wait(0, peer, tag, item);
         }
-        assert_eq!(matching.take(0, ANY, 5), Some(1));
-        assert_eq!(matching.take(0, 0, 7), Some(3));
-        assert_eq!(matching.take(0, 1, 9), Some(4));
-        assert_eq!(matching.take(0, ANY, ANY), Some(0));
+        let found = |item, examined| Some(Found { item, examined });
+        assert_eq!(matching.search(0, ANY, 5), found(1, 2));
+        assert_eq!(matching.search(0, 0, 7), found(3, 3));
+        assert_eq!(matching.search(0, 1, 9), found(4, 3));
+        assert_eq!(matching.search(0, ANY, ANY), found(0, 1));
         assert_eq!(matching.left(), [(0, 2)]);
     }
 }

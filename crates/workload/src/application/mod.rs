@@ -25,7 +25,7 @@ mod stuck;
 mod tally;
 
 pub(crate) use lines::{Line, Lines};
-pub(crate) use matching::Matching;
+pub(crate) use matching::{Found, Matching};
 
 pub use check::{Unmatched, check};
 pub use format::Format;

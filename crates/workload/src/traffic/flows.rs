@@ -288,6 +288,8 @@ mod tests {
             hops: 1,
             sequence: 0,
             channel: 0,
+            trailing: Picoseconds(7),
+            leading: Picoseconds(0),
             time: Picoseconds(77),
         };
         assert_eq!(whole.received(0, &receipt), Wake::Nobody);

@@ -20,8 +20,8 @@ mod workload;
 
 pub use allocation::{Allocation, AllocationError, Free};
 pub use application::{
-    Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
-    Outcome, Placement, PlacementError, Records, RoomWait,
+    AdapterTimes, Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg,
+    LegKind, Outcome, Placement, PlacementError, Records, RemoteRead, RoomWait,
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
@@ -122,6 +122,11 @@ pub struct Receipt {
     pub sequence: u32,
     /// The injection channel that it took.
     pub channel: u8,
+    /// Time from this packet's first flit to its last one on the ejection channel.
+    pub trailing: Picoseconds,
+    /// The least time from the first flit of the message's first packet to that of this one: what
+    /// the flits between them take on the ejection channel.
+    pub leading: Picoseconds,
     /// When it was received, host overheads included.
     pub time: Picoseconds,
 }

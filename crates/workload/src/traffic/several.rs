@@ -277,6 +277,7 @@ impl Workload for Several {
             ahead: all.ahead | own.ahead,
             deferred: all.deferred | own.deferred,
             waits: all.waits | own.waits,
+            first_flits: all.first_flits | own.first_flits,
         })
     }
 

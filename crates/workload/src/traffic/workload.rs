@@ -37,6 +37,9 @@ pub struct Needs {
     pub deferred: bool,
     /// Whether [`Workload::waited_for_room`] has to be called.
     pub waits: bool,
+    /// Whether a message counts for it from the first flit of its last packet on: [`Receipt`] says
+    /// how long that is before the last flit.
+    pub first_flits: bool,
 }
 
 /// The times that hosts need for a message besides the network.

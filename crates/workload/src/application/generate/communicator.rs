@@ -31,6 +31,11 @@ impl<'r> Communicator<'r> {
         Self { members: None, size, place: rank, first: 0, context: 1, used: 0 }
     }
 
+    /// All ranks, at the end of their programs.
+    pub const fn finale(size: u32, rank: u32) -> Self {
+        Self { members: None, size, place: rank, first: 0, context: 255, used: 0 }
+    }
+
     /// Some ranks, seen by the one at a place of the list. Communicators that have members in
     /// common need different contexts from 2 to 254; 0 is that of messages which are no collective
     /// operation's, 1 that of all ranks.

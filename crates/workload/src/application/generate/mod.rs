@@ -18,6 +18,7 @@ mod tests;
 
 use collective::{COLLECTIVES, Call, Collective};
 use communicator::Communicator;
+use program::Program;
 
 use super::Schedule;
 use flitlab_base::document::{Reader, nearest};
@@ -63,6 +64,14 @@ pub struct Parameters {
     pub fields: Option<u32>,
     /// Of sweep3d: planes that are computed and sent together.
     pub block: Option<u32>,
+    /// How long each computation of a motif takes, in nanoseconds, whatever there is to compute.
+    pub compute_ns: Option<f64>,
+    /// How long it takes to enter a call of the library that communicates, and to leave it, in
+    /// nanoseconds; nothing unless given.
+    pub call_ns: Option<f64>,
+    /// Whether three calls precede the program, and a barrier along a binary tree follows it: what
+    /// Ember's motifs `Init` and `Fini` do. Not so unless given.
+    pub fini: Option<bool>,
 }
 
 impl Parameters {
@@ -81,6 +90,9 @@ impl Parameters {
             ("grid", self.grid.is_some()),
             ("fields", self.fields.is_some()),
             ("block", self.block.is_some()),
+            ("compute_ns", self.compute_ns.is_some()),
+            ("call_ns", self.call_ns.is_some()),
+            ("fini", self.fini.is_some()),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))
@@ -111,6 +123,29 @@ impl Parameters {
         self.flops_per_second.map_or(0.0, |rate| operations / rate * 1e9)
     }
 
+    /// Nanoseconds of a computation: as given, or what so many operations take.
+    fn computation(&self, operations: f64) -> f64 {
+        self.compute_ns.unwrap_or_else(|| self.nanoseconds(operations))
+    }
+
+    /// The schedule of all ranks, each of which does what `rank` adds to its program.
+    fn of_ranks(&self, mut rank: impl FnMut(&mut Program, u32)) -> Result<Schedule, String> {
+        let ranks = self.ranks()?;
+        let whole = self.fini.unwrap_or(false);
+        let barrier = collective::named("barrier").expect("it is one of them");
+        let barrier = barrier.algorithm("binary", ranks, 1).expect("it is one of them");
+        program::of_calls(ranks, self.call_ns.unwrap_or(0.0), |program, number| {
+            if whole {
+                // Init, Rank and Size.
+                (0..3).for_each(|_| program.call(|_| ()));
+            }
+            rank(program, number);
+            if whole {
+                barrier.run(program, &mut Communicator::finale(ranks, number), &Call::of(1));
+            }
+        })
+    }
+
     fn check(&self, generator: &Row<Generator>) -> Result<(), String> {
         if let Some(other) = self.given().find(|name| !generator.takes().contains(name)) {
             let takes = generator.takes().join(", ");
@@ -124,6 +159,14 @@ impl Parameters {
             _ => Ok(()),
         };
         positive("flops_per_second", self.flops_per_second)?;
+        let not_negative = |what: &str, value: Option<f64>| match value {
+            Some(value) if !(value >= 0.0 && value.is_finite()) => {
+                Err(format!("{what} can't be below zero"))
+            }
+            _ => Ok(()),
+        };
+        not_negative("compute_ns", self.compute_ns)?;
+        not_negative("call_ns", self.call_ns)?;
         positive("combine_ns_per_byte", self.combine_ns_per_byte)
     }
 }
@@ -164,8 +207,22 @@ impl Generator {
     }
 }
 
-const ROOTED: &[&str] = &["algorithm", "bytes", "root", "segment", "combine_ns_per_byte"];
+const REDUCED: &[&str] = &[
+    "algorithm",
+    "bytes",
+    "root",
+    "segment",
+    "combine_ns_per_byte",
+    "compute_ns",
+    "call_ns",
+    "fini",
+];
+const ALL_REDUCED: &[&str] =
+    &["algorithm", "bytes", "segment", "combine_ns_per_byte", "compute_ns", "call_ns", "fini"];
 const OF_ALL: &[&str] = &["algorithm", "bytes", "combine_ns_per_byte"];
+const MESSAGES: &[&str] = &["bytes", "compute_ns", "call_ns", "fini"];
+const HALO: &[&str] =
+    &["points", "grid", "fields", "algorithm", "flops_per_second", "compute_ns", "call_ns", "fini"];
 const MOVING: &[&str] = &["algorithm", "bytes"];
 
 const fn collective(
@@ -177,18 +234,14 @@ const fn collective(
 }
 
 /// Everything that makes schedules.
-pub static GENERATORS: [Row<Generator>; 13] = [
+pub static GENERATORS: [Row<Generator>; 17] = [
     collective(
         "broadcast",
         "the root's bytes to all ranks.",
         &["algorithm", "bytes", "root", "segment"],
     ),
-    collective("reduce", "the bytes of all ranks, combined, to the root.", ROOTED),
-    collective(
-        "all-reduce",
-        "the bytes of all ranks, combined, to all ranks.",
-        &["algorithm", "bytes", "segment", "combine_ns_per_byte"],
-    ),
+    collective("reduce", "the bytes of all ranks, combined, to the root.", REDUCED),
+    collective("all-reduce", "the bytes of all ranks, combined, to all ranks.", ALL_REDUCED),
     collective("all-gather", "the bytes of each rank to all ranks.", MOVING),
     collective(
         "reduce-scatter",
@@ -198,7 +251,11 @@ pub static GENERATORS: [Row<Generator>; 13] = [
     collective("all-to-all", "other bytes of each rank to each other rank.", MOVING),
     collective("gather", "the bytes of each rank to the root.", &["algorithm", "bytes", "root"]),
     collective("scatter", "other bytes of the root to each rank.", &["algorithm", "bytes", "root"]),
-    collective("barrier", "no rank goes on before all have come.", MOVING),
+    collective(
+        "barrier",
+        "no rank goes on before all have come.",
+        &["algorithm", "bytes", "compute_ns", "call_ns", "fini"],
+    ),
     Row::new(
         "npb",
         "a NAS Parallel Benchmark (LU, MG, CG, FT, IS) of a class.",
@@ -209,17 +266,28 @@ pub static GENERATORS: [Row<Generator>; 13] = [
     ),
     Row::new(
         "halo3d",
-        "neighbours of a grid in three dimensions exchange its faces, then all-reduce 8 B (Ember).",
-        Generator::Of {
-            takes: &["points", "grid", "fields", "algorithm", "flops_per_second"],
-            make: |_, parameters| motif::halo3d(parameters),
-        },
+        "neighbours in three dimensions exchange faces, then all-reduce 8 B (Ember).",
+        Generator::Of { takes: HALO, make: |_, parameters| motif::halo3d(parameters) },
+    ),
+    Row::new(
+        "halo3d-26",
+        "neighbours exchange faces, edges and corners at once, then all-reduce 8 B (Ember).",
+        Generator::Of { takes: HALO, make: |_, parameters| motif::halo3d26(parameters) },
     ),
     Row::new(
         "sweep3d",
         "wavefronts through a grid in two dimensions, from all corners (Ember).",
         Generator::Of {
-            takes: &["points", "grid", "fields", "block", "flops_per_second"],
+            takes: &[
+                "points",
+                "grid",
+                "fields",
+                "block",
+                "flops_per_second",
+                "compute_ns",
+                "call_ns",
+                "fini",
+            ],
             make: |_, parameters| motif::sweep3d(parameters),
         },
     ),
@@ -227,9 +295,24 @@ pub static GENERATORS: [Row<Generator>; 13] = [
         "fft3d",
         "transforms of a cube that is cut into pencils, there and back (Ember).",
         Generator::Of {
-            takes: &["points", "grid", "algorithm", "flops_per_second"],
+            takes: &["points", "grid", "algorithm", "flops_per_second", "call_ns", "fini"],
             make: |_, parameters| motif::fft3d(parameters),
         },
+    ),
+    Row::new(
+        "ping-pong",
+        "a message from rank 0 to rank 1 and back (Ember).",
+        Generator::Of { takes: MESSAGES, make: |_, parameters| motif::ping_pong(parameters) },
+    ),
+    Row::new(
+        "all-ping-pong",
+        "compute, then a message to the rank half of all away and back (Ember).",
+        Generator::Of { takes: MESSAGES, make: |_, parameters| motif::all_ping_pong(parameters) },
+    ),
+    Row::new(
+        "ring",
+        "a message from rank to rank and back to the first (Ember).",
+        Generator::Of { takes: MESSAGES, make: |_, parameters| motif::ring(parameters) },
     ),
 ];
 
@@ -284,12 +367,14 @@ fn make_collective(name: &str, parameters: &Parameters) -> Result<Schedule, Stri
         combine_ns_per_byte: parameters.combine_ns_per_byte.unwrap_or(0.0),
     };
     let iterations = parameters.iterations(1)?;
-    program::of_ranks(ranks, |program, rank| {
+    let time = parameters.compute_ns.unwrap_or(0.0);
+    parameters.of_ranks(|program, rank| {
         let mut world = Communicator::world(ranks, rank);
         for _ in 0..iterations {
             if !program.goes_on() {
                 break;
             }
+            program.compute(time);
             program.in_phase(collective.name, |program| algorithm.run(program, &mut world, &call));
         }
     })
@@ -328,7 +413,7 @@ impl Library {
     fn call(
         self,
         collective: &str,
-        program: &mut program::Program,
+        program: &mut Program,
         members: &mut Communicator<'_>,
         bytes: u64,
     ) {
@@ -342,4 +427,4 @@ impl Library {
 }
 
 /// All collective operations have a row.
-const _: () = assert!(COLLECTIVES.len() + 4 == GENERATORS.len());
+const _: () = assert!(COLLECTIVES.len() + 8 == GENERATORS.len());

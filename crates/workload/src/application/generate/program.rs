@@ -21,6 +21,10 @@ pub struct Program {
     after: Vec<u32>,
     /// How often that changed.
     epoch: u32,
+    /// Nanoseconds to enter a call, and to leave it.
+    call_ns: f64,
+    /// Calls within a call take no such time.
+    is_in_call: bool,
     failure: Option<String>,
 }
 
@@ -34,7 +38,33 @@ impl Program {
     /// At the begin of rank 0.
     pub fn new() -> Self {
         let builder = ScheduleBuilder::new();
-        Self { builder, after: Vec::new(), epoch: 0, failure: None }
+        Self {
+            builder,
+            after: Vec::new(),
+            epoch: 0,
+            call_ns: 0.0,
+            is_in_call: false,
+            failure: None,
+        }
+    }
+
+    /// At the begin of rank 0, of a library that takes so many nanoseconds to enter a call, and as
+    /// many to leave it.
+    pub fn with_calls(call_ns: f64) -> Self {
+        Self { call_ns, ..Self::new() }
+    }
+
+    /// Enters a call of the library, does what it does, and leaves it.
+    pub fn call<T>(&mut self, body: impl FnOnce(&mut Self) -> T) -> T {
+        if self.is_in_call || self.call_ns == 0.0 {
+            return body(self);
+        }
+        self.compute(self.call_ns);
+        self.is_in_call = true;
+        let result = body(self);
+        self.is_in_call = false;
+        self.compute(self.call_ns);
+        result
     }
 
     fn begin(&mut self, operation: Operation) -> Request {
@@ -57,16 +87,23 @@ impl Program {
 
     /// Begins to send (`MPI_Isend`).
     pub fn begin_send(&mut self, bytes: u64, to: u32, tag: u32) -> Request {
-        self.begin(Operation::send(bytes, to, tag))
+        self.call(|program| program.begin(Operation::send(bytes, to, tag)))
     }
 
     /// Posts a receive (`MPI_Irecv`).
     pub fn begin_receive(&mut self, bytes: u64, from: u32, tag: u32) -> Request {
-        self.begin(Operation::receive(bytes, from, tag))
+        self.call(|program| program.begin(Operation::receive(bytes, from, tag)))
     }
 
     /// Goes on when all of these have ended (`MPI_Waitall`).
     pub fn wait(&mut self, requests: &[Request]) {
+        if requests.is_empty() {
+            return;
+        }
+        self.call(|program| program.wait_for(requests));
+    }
+
+    fn wait_for(&mut self, requests: &[Request]) {
         if requests.is_empty() || self.failure.is_some() {
             return;
         }
@@ -90,21 +127,27 @@ impl Program {
 
     /// Sends (`MPI_Send`).
     pub fn send(&mut self, bytes: u64, to: u32, tag: u32) {
-        let request = self.begin_send(bytes, to, tag);
-        self.wait(&[request]);
+        self.call(|program| {
+            let request = program.begin_send(bytes, to, tag);
+            program.wait(&[request]);
+        });
     }
 
     /// Receives (`MPI_Recv`).
     pub fn receive(&mut self, bytes: u64, from: u32, tag: u32) {
-        let request = self.begin_receive(bytes, from, tag);
-        self.wait(&[request]);
+        self.call(|program| {
+            let request = program.begin_receive(bytes, from, tag);
+            program.wait(&[request]);
+        });
     }
 
     /// Sends and receives at once (`MPI_Sendrecv`); the receive is posted first.
     pub fn exchange(&mut self, (sent, to): (u64, u32), (received, from): (u64, u32), tag: u32) {
-        let receive = self.begin_receive(received, from, tag);
-        let send = self.begin_send(sent, to, tag);
-        self.wait(&[receive, send]);
+        self.call(|program| {
+            let receive = program.begin_receive(received, from, tag);
+            let send = program.begin_send(sent, to, tag);
+            program.wait(&[receive, send]);
+        });
     }
 
     /// Computes for so many nanoseconds, rounded to whole ones; nothing at all if they round to
@@ -113,7 +156,7 @@ impl Program {
         let nanoseconds = try_rounded(nanoseconds.max(0.0)).unwrap_or(u64::MAX);
         if nanoseconds > 0 {
             let request = self.begin(Operation::compute(nanoseconds));
-            self.wait(&[request]);
+            self.wait_for(&[request]);
         }
     }
 
@@ -174,8 +217,20 @@ impl Program {
 ///
 /// # Errors
 /// As [`Program::finish`].
-pub fn of_ranks(ranks: u32, mut rank: impl FnMut(&mut Program, u32)) -> Result<Schedule, String> {
-    let mut program = Program::new();
+pub fn of_ranks(ranks: u32, rank: impl FnMut(&mut Program, u32)) -> Result<Schedule, String> {
+    of_calls(ranks, 0.0, rank)
+}
+
+/// The same, of a library that takes so many nanoseconds to enter a call, and as many to leave it.
+///
+/// # Errors
+/// As [`Program::finish`].
+pub fn of_calls(
+    ranks: u32,
+    call_ns: f64,
+    mut rank: impl FnMut(&mut Program, u32),
+) -> Result<Schedule, String> {
+    let mut program = Program::with_calls(call_ns);
     for number in 0..ranks {
         rank(&mut program, number);
         if !program.next_rank() {

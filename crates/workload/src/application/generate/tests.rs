@@ -295,3 +295,73 @@ fn waits_meet_in_few_dependencies() {
     assert_eq!(edges, 32 * 3 * 62);
     assert_eq!(schedule.operation(62), &Operation { phase: 1, ..Operation::compute(0) });
 }
+
+#[test]
+fn a_ping_pong_is_of_two_ranks_and_a_ring_of_all() {
+    let parameters = Parameters { bytes: Some(5), iterations: Some(3), ..of_ranks(7) };
+    let schedule = make("ping-pong", &parameters).unwrap();
+    let carried = carry_out(&schedule);
+    assert_eq!((carried.messages, carried.rounds), (6, 6));
+    assert_eq!(carried.sent, [15, 15, 0, 0, 0, 0, 0]);
+    let carried = carry_out(&make("ring", &parameters).unwrap());
+    assert_eq!((carried.messages, carried.rounds), (21, 21));
+    // The last one of an odd number has no partner; each computes a microsecond first.
+    let schedule = make("all-ping-pong", &parameters).unwrap();
+    let carried = carry_out(&schedule);
+    assert_eq!((carried.messages, carried.busy), (18, 3000));
+    assert_eq!(carried.sent, [15, 15, 15, 15, 15, 15, 0]);
+    assert_eq!(schedule.of_rank(6).count(), 0);
+    for (name, ranks) in [("ping-pong", 1), ("ring", 1)] {
+        let error = make(name, &of_ranks(ranks)).unwrap_err();
+        assert!(error.contains("at least 2 ranks"), "{error}");
+    }
+}
+
+#[test]
+fn a_halo_of_26_has_faces_edges_and_corners() {
+    let parameters = Parameters {
+        points: Some(vec![3, 5, 7]),
+        grid: Some(vec![3, 3, 3]),
+        fields: Some(2),
+        compute_ns: Some(9.0),
+        ..of_ranks(27)
+    };
+    let schedule = make("halo3d-26", &parameters).unwrap();
+    carry_out(&schedule);
+    // The one in the middle has all neighbours; a field of a point has 8 B.
+    let middle = schedule.of_rank(13).map(|number| schedule.operation(number));
+    let mut sizes: Vec<u64> = middle
+        .filter(|it| it.action == Action::Send && it.tag == 0)
+        .map(|it| it.amount / 16)
+        .collect();
+    sizes.sort_unstable();
+    let mut expected = [vec![1; 8], vec![3; 4], vec![5; 4], vec![7; 4]].concat();
+    expected.extend([15, 15, 21, 21, 35, 35]);
+    assert_eq!(sizes, expected);
+    // Pairs of neighbours along a line of three, with itself, are seven.
+    let halo = schedule.operations().filter(|it| it.action == Action::Send && it.tag == 0);
+    assert_eq!(halo.count(), 7 * 7 * 7 - 27);
+    assert_eq!(computed(&schedule), 27 * 9);
+}
+
+#[test]
+fn each_call_is_entered_and_left_and_a_collective_operation_is_one() {
+    let calls = |name: &str, bytes, ranks, fini| {
+        let call_ns = Some(30.0);
+        let algorithm = (name != "ping-pong").then(|| "binary".into());
+        let parameters = Parameters { bytes, call_ns, algorithm, fini, ..of_ranks(ranks) };
+        make(name, &parameters).unwrap()
+    };
+    // A send and a receipt at either end.
+    let schedule = calls("ping-pong", Some(1), 2, None);
+    assert_eq!(computed(&schedule), 2 * 2 * 60);
+    assert_eq!(computed(&calls("all-reduce", Some(8), 5, None)), 5 * 60);
+    let schedule = calls("barrier", None, 5, Some(true));
+    // Three calls, the barrier, and the one at the end, up and down a tree.
+    assert_eq!(computed(&schedule), 5 * 5 * 60);
+    assert_eq!(carry_out(&schedule).messages, 2 * (4 + 4));
+    assert!(check(&schedule).is_empty());
+    // Without a time there is nothing more in it.
+    let plain = make("ping-pong", &Parameters { bytes: Some(1), ..of_ranks(2) }).unwrap();
+    assert_eq!(plain.operations().len(), 4);
+}

@@ -118,7 +118,7 @@ impl<'s> Hosts<'s> {
         let streams = usize::from(most(|it| it.stream)) + 1;
         let adapters = usize::from(most(|it| it.adapter)) + 1;
         let ranks = schedule.ranks() as usize;
-        let receipts = Matching::new(schedule);
+        let receipts = Matching::new(schedule, false);
         Self {
             schedule,
             streams,

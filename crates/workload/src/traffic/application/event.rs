@@ -19,6 +19,8 @@ pub(super) enum Happening {
     End { stream: u32, operation: u32, gives: bool },
     /// The adapter can take the message for which a stream waits.
     Resume { stream: u32 },
+    /// A message of this tag has passed from the host through its adapter.
+    Depart { tag: u64 },
 }
 
 /// Something that happens at a terminal, and when. Of one instant messages are in the order of
@@ -87,7 +89,7 @@ impl Agenda {
                 let order = tag & u64::from(u32::MAX);
                 self.messages.add(Event { time, order, happening });
             }
-            Happening::End { .. } | Happening::Resume { .. } => {
+            Happening::End { .. } | Happening::Resume { .. } | Happening::Depart { .. } => {
                 self.count += 1;
                 self.ends.add(Event { time, order: self.count, happening });
             }
@@ -119,7 +121,10 @@ impl Agenda {
     pub(super) fn next_given(&self, lead: Picoseconds, any_idle: bool) -> Picoseconds {
         let of_messages = if any_idle { self.messages.next() + lead } else { Picoseconds::NEVER };
         let Some(first) = self.ends.first else { return of_messages };
-        let gives = matches!(first.happening, Happening::End { gives: true, .. });
+        let gives = matches!(
+            first.happening,
+            Happening::End { gives: true, .. } | Happening::Depart { .. }
+        );
         let of_first = if gives { first.time } else { first.time + lead };
         let second = self.ends.later.peek().map_or(Picoseconds::NEVER, |event| event.0.time);
         of_messages.min(of_first).min(second)

@@ -11,9 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::event::{Agenda, Happening};
 use super::order::{Order, Pairs};
 use super::record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
-use super::spec::{Answer, ApplicationSpec, HostParameters};
+use super::spec::{AdapterTimes, Answer, ApplicationSpec, HostParameters};
 use super::stream::{Stream, Streams, Task};
-use crate::application::{ANY, Action, Line, Lines, Matching, Operation, Schedule, Stuck, Until};
+use crate::application::{
+    ANY, Action, Found, Line, Lines, Matching, Operation, Schedule, Stuck, Until,
+};
 use crate::traffic::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::{narrow, try_rounded};
@@ -90,7 +92,8 @@ fn tag(number: u32, operation: u32, kind: LegKind) -> u64 {
 
 /// The parts of a [`tag`].
 fn parts(tag: u64) -> (u32, u32, LegKind) {
-    const KINDS: [LegKind; 4] = [LegKind::Eager, LegKind::Ask, LegKind::Answer, LegKind::Data];
+    const KINDS: [LegKind; 5] =
+        [LegKind::Eager, LegKind::Ask, LegKind::Answer, LegKind::Data, LegKind::Finish];
     let kind = KINDS[narrow::<usize>((tag & 7) - 1)];
     (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
 }
@@ -123,7 +126,7 @@ impl Application {
         }
         let all = narrow::<u32>(schedule.operations().len());
         let pairs = Pairs::new(schedule);
-        let receipts = Matching::new(schedule);
+        let receipts = Matching::new(schedule, spec.host.match_time > Picoseconds::ZERO);
         let host = Host {
             agenda: Agenda::default(),
             outbox: Line::EMPTY,
@@ -214,6 +217,7 @@ impl Application {
                 let rank = self.schedule.rank_of(operation);
                 self.done(operation, rank, now);
             }
+            Happening::Depart { tag } => self.give(terminal, tag, now),
             Happening::Arrive { tag } => self.take_in(terminal, tag, now),
         }
     }
@@ -230,23 +234,26 @@ impl Application {
                 let mut turn = come.then_some(operation);
                 while let Some(message) = turn {
                     let tag = self.schedule.operation(message).tag;
-                    match self.state.receipts.take(rank, sender, tag) {
-                        Some(receipt) => self.matched(terminal, receipt, message, false, now),
+                    match self.state.receipts.search(rank, sender, tag) {
+                        Some(found) => self.matched(terminal, found, message, false, now),
                         None => self.state.unexpected.wait(rank, sender, tag, message),
                     }
                     turn = self.state.order.take_early(pair);
                 }
             }
             LegKind::Answer => match self.host.answer {
-                Answer::Adapter => self.leave(terminal, operation, LegKind::Data, now),
+                Answer::Adapter | Answer::Get(_) => {
+                    self.leave(terminal, operation, LegKind::Data, now);
+                }
                 Answer::Processor => {
-                    self.add(sender, JobKind::Go, false, operation, operation, now);
+                    self.add(sender, Task::of(JobKind::Go, operation, operation, now));
                 }
             },
             LegKind::Data => {
                 let receipt = self.state.promised.remove(&operation).expect("it was asked for");
-                self.add(rank, JobKind::Take, false, receipt, operation, now);
+                self.add(rank, Task::of(JobKind::Take, receipt, operation, now));
             }
+            LegKind::Finish => self.done(operation, sender, now),
         }
     }
 
@@ -254,7 +261,7 @@ impl Application {
     fn matched(
         &mut self,
         terminal: u32,
-        receipt: u32,
+        Found { item: receipt, examined }: Found,
         message: u32,
         is_copy: bool,
         now: Picoseconds,
@@ -262,29 +269,23 @@ impl Application {
         let bytes = self.schedule.operation(message).amount;
         let rank = self.schedule.operation(message).peer;
         if bytes <= self.host.eager_limit.0 {
-            return self.add(rank, JobKind::Take, is_copy, receipt, message, now);
+            let task = Task::of(JobKind::Take, receipt, message, now);
+            return self.add(rank, Task { is_copy, examined, ..task });
         }
         self.state.promised.insert(message, receipt);
         match self.host.answer {
             Answer::Adapter => self.leave(terminal, message, LegKind::Answer, now),
-            Answer::Processor => self.add(rank, JobKind::Answer, false, receipt, message, now),
+            Answer::Processor | Answer::Get(_) => {
+                let task = Task::of(JobKind::Answer, receipt, message, now);
+                self.add(rank, Task { examined, ..task });
+            }
         }
     }
 
     /// Gives the stream of one of a rank's operations something to do.
-    fn add(
-        &mut self,
-        rank: u32,
-        kind: JobKind,
-        is_copy: bool,
-        operation: u32,
-        cause: u32,
-        ready: Picoseconds,
-    ) {
-        let number = u32::from(self.schedule.operation(operation).stream);
-        let stream = self.first_stream[rank as usize] + number;
-        let task = Task { kind, is_copy, operation, cause, ready };
-        self.state.streams.add(stream, task);
+    fn add(&mut self, rank: u32, task: Task) {
+        let number = u32::from(self.schedule.operation(task.operation).stream);
+        self.state.streams.add(self.first_stream[rank as usize] + number, task);
     }
 
     /// Has streams that are idle begin what they have to do.
@@ -308,6 +309,9 @@ impl Application {
                 if task.kind == JobKind::Begin && self.schedule.any_waits_for_begun() {
                     self.free(task.operation, Until::Begun, rank, now);
                 }
+                if task.kind == JobKind::Take && self.is_fetched(task.cause) {
+                    self.leave(terminal, task.cause, LegKind::Finish, now);
+                }
                 let busy = self.time_of(task);
                 if busy == Picoseconds::ZERO {
                     self.finish(terminal, rank, task, now, now);
@@ -324,6 +328,11 @@ impl Application {
         }
     }
 
+    /// Whether a message is fetched by its receiver's adapter.
+    fn is_fetched(&self, message: u32) -> bool {
+        self.host.remote_read(self.schedule.operation(message).amount).is_some()
+    }
+
     /// For how long a stream is busy with something.
     fn time_of(&self, task: Task) -> Picoseconds {
         let host = &self.host;
@@ -335,19 +344,33 @@ impl Application {
                 try_rounded(all).unwrap_or(Picoseconds::BEYOND)
             }
         };
+        // What is fetched is registered, and not copied.
+        let registration =
+            |bytes: u64| host.remote_read(bytes).map(|read| read.registration_of(bytes));
+        let match_time = host.match_time * u64::from(task.examined);
         match task.kind {
             JobKind::Begin => match operation.action {
                 Action::Compute => Picoseconds::NANOSECOND * operation.amount,
-                Action::Send => host.send_overhead + per_byte(operation.amount),
-                Action::Receive => Picoseconds::ZERO,
+                Action::Send => {
+                    let bytes = operation.amount;
+                    host.send_overhead + registration(bytes).unwrap_or_else(|| per_byte(bytes))
+                }
+                Action::Receive => registration(operation.amount).unwrap_or(Picoseconds::ZERO),
             },
             JobKind::Take => {
                 let bytes = self.schedule.operation(task.cause).amount;
+                if let Some(release) = registration(bytes) {
+                    return release;
+                }
                 let copy =
                     if task.is_copy { time_of(bytes, host.copy_rate) } else { Picoseconds::ZERO };
-                host.receive_overhead + per_byte(bytes) + copy
+                match_time + host.receive_overhead + per_byte(bytes) + copy
             }
-            JobKind::Answer | JobKind::Go => host.send_overhead,
+            JobKind::Answer if matches!(host.answer, Answer::Get(_)) => {
+                match_time + host.receive_overhead
+            }
+            JobKind::Answer => match_time + host.send_overhead,
+            JobKind::Go => host.send_overhead,
         }
     }
 
@@ -379,8 +402,11 @@ impl Application {
                     Action::Send => self.leave(terminal, number, LegKind::Ask, now),
                     Action::Receive => {
                         let (peer, tag) = (operation.peer, operation.tag);
-                        match self.state.unexpected.take(rank, peer, tag) {
-                            Some(message) => self.matched(terminal, number, message, true, now),
+                        match self.state.unexpected.search(rank, peer, tag) {
+                            Some(Found { item: message, examined }) => {
+                                let found = Found { item: number, examined };
+                                self.matched(terminal, found, message, true, now);
+                            }
                             None => self.state.receipts.wait(rank, peer, tag, number),
                         }
                     }
@@ -391,31 +417,20 @@ impl Application {
 
     /// A message, or what is said of one, goes to the adapter, or through the node's memory.
     fn leave(&mut self, terminal: u32, operation: u32, kind: LegKind, now: Picoseconds) {
-        let it = *self.schedule.operation(operation);
-        let host = &self.host;
-        let (other, bytes) = match kind {
-            LegKind::Eager | LegKind::Data => (it.peer, it.amount),
-            LegKind::Ask => (it.peer, host.control_message.0),
-            LegKind::Answer => (self.schedule.rank_of(operation), host.control_message.0),
-        };
         let number = match kind {
             LegKind::Eager | LegKind::Ask => self.state.order.next(self.pairs.of(operation)),
-            LegKind::Answer | LegKind::Data => 0,
+            LegKind::Answer | LegKind::Data | LegKind::Finish => 0,
         };
         let tag = tag(number, operation, kind);
-        let destination = self.terminals[other as usize];
+        let (destination, bytes) = self.addressed(operation, kind);
+        let host = &self.host;
         if destination != terminal {
-            let message = Message {
-                time: now,
-                source: terminal,
-                destination,
-                bytes,
-                kind: MessageKind::Data,
-                tag,
-                class: 0,
-            };
-            let ApplicationState { hosts, outgoing, .. } = &mut self.state;
-            return outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
+            let departure = host.departure(kind);
+            if departure == Picoseconds::ZERO {
+                return self.give(terminal, tag, now);
+            }
+            let agenda = &mut self.state.hosts[terminal as usize].agenda;
+            return agenda.add(now + departure, Happening::Depart { tag });
         }
         let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
         if let Some(records) = &mut self.state.records {
@@ -436,6 +451,35 @@ impl Application {
         if self.wants_departure(tag) {
             self.sent(terminal, tag, delivered);
         }
+    }
+
+    /// The terminal that a leg of a message goes to, and its payload.
+    fn addressed(&self, operation: u32, kind: LegKind) -> (u32, u64) {
+        let it = *self.schedule.operation(operation);
+        let control = self.host.control_message.0;
+        let (rank, bytes) = match kind {
+            LegKind::Eager | LegKind::Data => (it.peer, it.amount),
+            LegKind::Ask => (it.peer, control),
+            LegKind::Answer | LegKind::Finish => (self.schedule.rank_of(operation), control),
+        };
+        (self.terminals[rank as usize], bytes)
+    }
+
+    /// A message to another terminal enters the source queue.
+    fn give(&mut self, terminal: u32, tag: u64, now: Picoseconds) {
+        let (_, operation, kind) = parts(tag);
+        let (destination, bytes) = self.addressed(operation, kind);
+        let message = Message {
+            time: now,
+            source: terminal,
+            destination,
+            bytes,
+            kind: MessageKind::Data,
+            tag,
+            class: 0,
+        };
+        let ApplicationState { hosts, outgoing, .. } = &mut self.state;
+        outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
     }
 
     /// An operation has ended.
@@ -573,7 +617,8 @@ impl Workload for Application {
 
     fn needs(&self) -> Needs {
         let waits = self.state.records.is_some();
-        Needs { receipts: true, ahead: true, deferred: true, waits }
+        let first_flits = self.host.adapter.cut_through;
+        Needs { receipts: true, ahead: true, deferred: true, waits, first_flits }
     }
 
     fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
@@ -609,6 +654,11 @@ impl Workload for Application {
     /// A terminal has received a message.
     fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
         let (_, operation, kind) = parts(receipt.tag);
+        let trailing = match self.host.adapter {
+            AdapterTimes { cut_through: true, .. } => receipt.trailing,
+            _ => Picoseconds::ZERO,
+        };
+        let delivered = receipt.time - trailing + self.host.arrival(kind, receipt.leading);
         if let Some(records) = &mut self.state.records {
             records.legs.push(Leg {
                 operation,
@@ -616,18 +666,18 @@ impl Workload for Application {
                 hops: narrow(receipt.hops.min(255)),
                 sequence: receipt.sequence,
                 in_memory: false,
-                entered: receipt.created,
+                entered: receipt.created - self.host.departure(kind),
                 channel: receipt.channel,
                 injected: receipt.injected,
-                delivered: receipt.time,
+                delivered,
             });
         }
-        self.arrive(terminal, receipt.tag, receipt.time)
+        self.arrive(terminal, receipt.tag, delivered)
     }
 
     /// Whether a terminal has to be told when a message has left.
     fn wants_departure(&self, tag: u64) -> bool {
-        parts(tag).2 == LegKind::Data
+        parts(tag).2 == LegKind::Data && !matches!(self.host.answer, Answer::Get(_))
     }
 
     /// A message waited for so long in its adapter since the first router had no room.
@@ -640,7 +690,7 @@ impl Workload for Application {
 
     /// Whether a message asks whether a large one may come, or answers that it may.
     fn is_control(&self, tag: u64) -> bool {
-        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer)
+        matches!(parts(tag).2, LegKind::Ask | LegKind::Answer | LegKind::Finish)
     }
 
     /// A terminal's message has left.

@@ -26,4 +26,4 @@ mod stream;
 pub use host::{Application, Outcome};
 pub use placement::{Placement, PlacementError};
 pub use record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
-pub use spec::{Answer, ApplicationSpec, Carrier, HostParameters};
+pub use spec::{AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, RemoteRead};

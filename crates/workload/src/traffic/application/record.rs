@@ -11,7 +11,7 @@ pub enum JobKind {
     Begin,
     /// Taking a message for a receipt.
     Take,
-    /// Saying that a large message may come.
+    /// Saying that a large message may come, or having the adapter fetch it.
     Answer,
     /// Sending a large message that may come.
     Go,
@@ -42,10 +42,12 @@ pub enum LegKind {
     Eager,
     /// Asking whether a large message may come.
     Ask,
-    /// Saying so.
+    /// Saying so, or asking the sender's adapter for it.
     Answer,
     /// The large message.
     Data,
+    /// Telling the sender that the receiver has fetched the large message.
+    Finish,
 }
 
 /// A message's way through the network, or a node's memory.

@@ -3,10 +3,50 @@
 use std::sync::Arc;
 
 use super::placement::Placement;
+use super::record::LegKind;
 use crate::application::loggops::LogGops;
 use crate::application::{Action, Schedule};
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Fabric;
+
+/// The times of a rendezvous in which the receiver's adapter fetches the message from the sender's
+/// memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RemoteRead {
+    /// How long it takes to register a large message's memory with the adapter, and to release it.
+    pub registration: Picoseconds,
+    /// How much longer for each whole page of 4 KiB, if it has more than one.
+    pub registration_per_page: Picoseconds,
+    /// From the arrival of the request at the sender's adapter until the message enters its source
+    /// queue.
+    pub read: Picoseconds,
+}
+
+/// Bytes of a page of memory.
+const PAGE: u64 = 4096;
+
+impl RemoteRead {
+    /// The time to register, or to release, so many bytes.
+    pub fn registration_of(&self, bytes: u64) -> Picoseconds {
+        let pages = if bytes > PAGE { bytes / PAGE } else { 0 };
+        self.registration + self.registration_per_page * pages
+    }
+}
+
+/// The times of a message between its host and the network, at either end. They keep no stream
+/// busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AdapterTimes {
+    /// Between a host and its adapter, in either direction.
+    pub bus: Picoseconds,
+    /// What an adapter does to a message before it enters the source queue.
+    pub send: Picoseconds,
+    /// What an adapter does to a message that has come. It begins with the first packet.
+    pub receive: Picoseconds,
+    /// Whether a message has come when the first flit of its last packet is there, and not only
+    /// with the last flit.
+    pub cut_through: bool,
+}
 
 /// The side that answers whether a large message may come, and then sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +55,9 @@ pub enum Answer {
     Adapter,
     /// The stream of the operation, when it is free, which takes it a send overhead.
     Processor,
+    /// The stream of the receipt, when it is free, has its adapter fetch the message. The sender's
+    /// adapter sends it by itself.
+    Get(RemoteRead),
 }
 
 /// The network between nodes.
@@ -46,6 +89,10 @@ pub struct HostParameters {
     pub answer: Answer,
     /// Payload of the messages that ask whether a large one may come, and that say so.
     pub control_message: Bytes,
+    /// How long a stream examines each receipt or message that waits, up to the one that matches.
+    pub match_time: Picoseconds,
+    /// The way between hosts and the network.
+    pub adapter: AdapterTimes,
     /// How fast a host copies a message that came before its receipt; `None` if that takes no time.
     pub copy_rate: Option<Rate>,
     /// Latency of a message between ranks of one node, to which its bytes at `memory_rate` are
@@ -94,6 +141,40 @@ impl ApplicationSpec {
     }
 }
 
+impl HostParameters {
+    /// The time of a message from its host to its source queue.
+    pub fn departure(&self, kind: LegKind) -> Picoseconds {
+        let AdapterTimes { bus, send, .. } = self.adapter;
+        match (kind, self.answer) {
+            (LegKind::Answer, Answer::Get(_)) => bus,
+            (LegKind::Data, Answer::Get(_)) => Picoseconds::ZERO,
+            (LegKind::Answer | LegKind::Data, Answer::Adapter) => send,
+            _ => bus + send,
+        }
+    }
+
+    /// The time of a message from its sink to whoever handles it: its host, or an adapter that
+    /// answers by itself. Its first packet came `leading` before its last one.
+    pub fn arrival(&self, kind: LegKind, leading: Picoseconds) -> Picoseconds {
+        let AdapterTimes { bus, receive, .. } = self.adapter;
+        let receive = receive.saturating_sub(leading);
+        match (kind, self.answer) {
+            (LegKind::Answer, Answer::Get(RemoteRead { read, .. })) => read,
+            (LegKind::Data, Answer::Get(_)) => bus,
+            (LegKind::Ask | LegKind::Answer, Answer::Adapter) => receive,
+            _ => bus + receive,
+        }
+    }
+
+    /// The times of a rendezvous by remote reads, for a message of so many bytes that takes one.
+    pub fn remote_read(&self, bytes: u64) -> Option<RemoteRead> {
+        match self.answer {
+            Answer::Get(read) if bytes > self.eager_limit.0 => Some(read),
+            _ => None,
+        }
+    }
+}
+
 impl Default for HostParameters {
     fn default() -> Self {
         Self {
@@ -104,6 +185,8 @@ impl Default for HostParameters {
             eager_limit: Bytes(64 << 10),
             answer: Answer::Adapter,
             control_message: Bytes(16),
+            match_time: Picoseconds::ZERO,
+            adapter: AdapterTimes::default(),
             copy_rate: None,
             memory_latency: Picoseconds(200_000),
             memory_rate: Rate(80_000_000_000),

@@ -13,6 +13,8 @@ pub(super) struct Task {
     pub kind: JobKind,
     /// Whether the message to be taken lies in memory already.
     pub is_copy: bool,
+    /// How many entries of a queue were examined until the message and its receipt were matched.
+    pub examined: u32,
     pub operation: u32,
     /// See [`Job::cause`](super::Job::cause).
     pub cause: u32,
@@ -23,7 +25,13 @@ impl Task {
     /// Returns the task of beginning an operation.
     #[inline]
     pub(super) fn begin(operation: u32, cause: u32, ready: Picoseconds) -> Self {
-        Self { kind: JobKind::Begin, is_copy: false, operation, cause, ready }
+        Self::of(JobKind::Begin, operation, cause, ready)
+    }
+
+    /// Returns a task for which nothing is examined or copied.
+    #[inline]
+    pub(super) fn of(kind: JobKind, operation: u32, cause: u32, ready: Picoseconds) -> Self {
+        Self { kind, is_copy: false, examined: 0, operation, cause, ready }
     }
 }
 

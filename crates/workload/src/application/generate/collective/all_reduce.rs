@@ -37,6 +37,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
                 tree::down(program, members, call, u64::MAX, tree::binomial);
             },
         ),
+        Algorithm::new("binary", "up a binary tree and down again, whole.", tree::up_and_down),
         Algorithm::new(
             "double-binary-tree",
             "half of the vector up and down each of two binary trees, a leaf of one inside the other, segment by segment (NCCL).",

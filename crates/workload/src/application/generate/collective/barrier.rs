@@ -28,6 +28,7 @@ pub(super) static BARRIER: Collective = Collective {
             tree::up(program, members, call, u64::MAX, tree::linear);
             tree::down(program, members, call, u64::MAX, tree::linear);
         }),
+        Algorithm::new("binary", "up and down a binary tree.", tree::up_and_down),
     ],
     open_mpi: open_mpi::BARRIER,
     mpich: mpich::barrier,

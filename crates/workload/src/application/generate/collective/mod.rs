@@ -140,7 +140,7 @@ impl Algorithm {
     pub fn run(&self, program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
         if members.size > 1 {
             members.set_root(call.root);
-            (self.run)(program, members, call);
+            program.call(|program| (self.run)(program, members, call));
             members.set_root(0);
         }
     }

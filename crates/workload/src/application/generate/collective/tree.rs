@@ -87,6 +87,24 @@ pub(super) fn segments(bytes: u64, most: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |segment| most.max(1).min(bytes - segment * most.max(1)))
 }
 
+/// Up a binary tree and down again, whole: waits for both children, then for the parent, then
+/// passes on to the children in their order.
+pub(super) fn up_and_down(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let Family { parent, children } = binary(members.place(), members.size);
+    let tags = members.tags(2);
+    let receive = |&from: &u32| members.begin_receive(program, call.bytes, from, tags.at(0));
+    let receives: Vec<_> = children.iter().map(receive).collect();
+    program.wait(&receives);
+    receives.iter().for_each(|_| call.combine(program, call.bytes));
+    if let Some(parent) = parent {
+        members.send(program, call.bytes, parent, tags.at(0));
+        members.receive(program, call.bytes, parent, tags.at(1));
+    }
+    let send = |&to: &u32| members.begin_send(program, call.bytes, to, tags.at(1));
+    let sends: Vec<_> = children.iter().map(send).collect();
+    program.wait(&sends);
+}
+
 /// From the root to all, those with the most below them first. The next segment's receive is posted
 /// before the current one is passed on.
 pub(super) fn down(

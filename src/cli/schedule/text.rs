@@ -7,6 +7,16 @@ use flitlab::units::{Bytes, bytes_text};
 /// Where values begin.
 const COLUMN: usize = 20;
 
+/// What a file is, and the calls in a trace; nothing of a schedule.
+pub(super) fn read(what: &str, files: usize, calls: &[(&str, u64)]) -> String {
+    if calls.is_empty() {
+        return String::new();
+    }
+    let files = if files == 1 { "1 file".into() } else { format!("{files} files") };
+    let calls: Vec<String> = calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
+    fact("read", &format!("{what}, {files}"), COLUMN) + &fact("calls", &calls.join(", "), COLUMN)
+}
+
 pub(super) fn tally(tally: &Tally) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &fact(name, &value, COLUMN);

@@ -4,10 +4,9 @@
 //! and `emberfft3d.cc`. Ranks are counted along the first dimension first, as there. Ember ends
 //! each motif with a barrier of its own (`Fini`), which is none of the motif and is left out.
 
-use super::collective::{all_to_all_v_linear, all_to_all_v_pairwise};
 use super::communicator::Communicator;
-use super::program::{Blocks, Program, of_ranks};
-use super::{Library, Parameters, library};
+use super::program::{Blocks, of_ranks};
+use super::{Parameters, library};
 use crate::application::Schedule;
 use flitlab_base::narrow::narrow;
 
@@ -206,35 +205,19 @@ pub(super) fn fft3d(parameters: &Parameters) -> Result<Schedule, String> {
                 break;
             }
             program.compute(time(x));
-            all_to_all_v(library, program, &mut members_x, &there);
+            library.all_to_all_v(program, &mut members_x, &there);
             program.compute(time(y));
-            all_to_all_v(library, program, &mut members_y, &between);
+            library.all_to_all_v(program, &mut members_y, &between);
             program.compute(time(z));
             library.call("barrier", program, &mut world, 1);
             program.compute(time(z));
-            all_to_all_v(library, program, &mut members_y, &between_back);
+            library.all_to_all_v(program, &mut members_y, &between_back);
             program.compute(time(y));
-            all_to_all_v(library, program, &mut members_x, &back);
+            library.all_to_all_v(program, &mut members_x, &back);
             program.compute(time(x));
             library.call("barrier", program, &mut world, 1);
         }
     })
-}
-
-/// Open MPI takes the pairwise algorithm for some numbers of ranks; MPICH always posts everything
-/// at once.
-pub(super) fn all_to_all_v(
-    library: Library,
-    program: &mut Program,
-    members: &mut Communicator<'_>,
-    bytes: &dyn Fn(u32, u32) -> u64,
-) {
-    let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
-    if library.0 == "open-mpi-4.1" && pairwise {
-        all_to_all_v_pairwise(program, members, bytes);
-    } else {
-        all_to_all_v_linear(program, members, bytes);
-    }
 }
 
 #[cfg(test)]

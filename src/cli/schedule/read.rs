@@ -1,0 +1,62 @@
+//! `flitlab schedule read`: a trace of another program as a GOAL file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::Failure;
+use super::super::interrupt::Interrupt;
+use super::super::progress::Bar;
+use super::super::say::say;
+use super::{Out, text};
+use flitlab::application::Tally;
+use flitlab::application::read::{Options, read};
+
+/// Read a trace of another program and write what it does as a GOAL file
+///
+/// The format is told by the first bytes: traces of SimGrid, and GOAL itself, text or binary
+/// (docs/schedules.md). A count goes to standard error.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    flitlab schedule read traces/ti_trace0.txt --flops-per-second 5e9 --out x.goal")]
+pub(super) struct Read {
+    /// The trace: a file, one of the files of all ranks, or their folder
+    file: PathBuf,
+    #[command(flatten)]
+    beside: Beside,
+    #[command(flatten)]
+    out: Out,
+}
+
+/// What a trace does not say.
+#[derive(Debug, Args)]
+pub(super) struct Beside {
+    /// Of a trace that counts operations: how many of them a rank computes a second, such as 5e9
+    #[arg(long, value_name = "RATE")]
+    flops_per_second: Option<f64>,
+    /// Of a trace with collective operations: by which algorithms, such as open-mpi-4.1
+    #[arg(long)]
+    algorithm: Option<String>,
+}
+
+impl Beside {
+    pub(super) fn options(&self) -> Options {
+        Options { flops_per_second: self.flops_per_second, algorithm: self.algorithm.clone() }
+    }
+}
+
+impl Read {
+    pub(super) fn execute(self) -> Result<(), Failure> {
+        self.out.check()?;
+        let bar = Bar::of_work("reading the trace");
+        let _interrupt = Interrupt::clear(&bar)?;
+        let reading = read(&self.file, &self.beside.options()).inspect_err(|_| bar.finish())?;
+        bar.doing("writing it");
+        let written = self.out.write(&reading.schedule);
+        bar.finish();
+        written?;
+        say(text::read(reading.what, reading.files.len(), &reading.calls).trim_end());
+        say(text::tally(&Tally::new(&reading.schedule)).trim_end());
+        Ok(())
+    }
+}

@@ -22,6 +22,9 @@ pub const MAX_OPERATIONS: u32 = 1 << 29;
 /// The longest computation, and the longest that a rank can compute, in nanoseconds: 213 days.
 pub const MAX_NANOSECONDS: u64 = Picoseconds::LAST.0 / Picoseconds::NANOSECOND.0;
 
+/// The most phases, whose numbers have 8 bits.
+const MAX_PHASES: usize = 255;
+
 /// The subject of a message about a shortage of memory.
 const THIS: &str = "this schedule";
 
@@ -53,12 +56,14 @@ pub struct Operation {
     pub stream: u8,
     /// The adapter of the rank that a message leaves or comes by.
     pub adapter: u8,
+    /// The phase that it belongs to, as [`Schedule::phase`] names it; 0 if it belongs to none.
+    pub phase: u8,
 }
 
 impl Operation {
     /// A message of so many bytes.
     pub const fn send(bytes: u64, to: u32, tag: u32) -> Self {
-        Self { amount: bytes, peer: to, tag, action: Action::Send, stream: 0, adapter: 0 }
+        Self { amount: bytes, peer: to, tag, action: Action::Send, stream: 0, adapter: 0, phase: 0 }
     }
 
     /// The receipt of a message of so many bytes.
@@ -116,6 +121,8 @@ pub struct Schedule {
     /// Whether any of them waits for another one's beginning.
     any_begun: bool,
     labels: Labels,
+    /// The names of phases: the first one has number 1.
+    phases: Vec<String>,
 }
 
 /// The names of operations, those that have one.
@@ -207,6 +214,18 @@ impl Schedule {
         self.any_begun
     }
 
+    /// The names of the phases, which tell what operations are for, such as `all-reduce`. Phase
+    /// number 1 comes first.
+    pub fn phases(&self) -> &[String] {
+        &self.phases
+    }
+
+    /// The name of the phase that an operation belongs to, if it belongs to one.
+    pub fn phase(&self, number: u32) -> Option<&str> {
+        let phase = usize::from(self.operation(number).phase).checked_sub(1)?;
+        self.phases.get(phase).map(String::as_str)
+    }
+
     /// The name that an operation was given.
     pub fn label(&self, number: u32) -> Option<&str> {
         self.labels.get(number)
@@ -284,6 +303,8 @@ pub struct ScheduleBuilder {
     dependencies: Vec<(u32, Until, u32)>,
     /// Why some of them could not be kept.
     shortage: Option<Shortage>,
+    /// The phase of operations that are added.
+    phase: u8,
 }
 
 impl Default for ScheduleBuilder {
@@ -303,8 +324,9 @@ impl ScheduleBuilder {
             dependants: Vec::new(),
             any_begun: false,
             labels: Labels::default(),
+            phases: Vec::new(),
         };
-        Self { schedule, dependencies: Vec::new(), shortage: None }
+        Self { schedule, dependencies: Vec::new(), shortage: None, phase: 0 }
     }
 
     /// The rank that is being made.
@@ -346,6 +368,7 @@ impl ScheduleBuilder {
         }
         self.shortage()?;
         grow(&mut self.schedule.steps, THIS)?;
+        let operation = Operation { phase: self.phase, ..operation };
         let step = Step { operation, rank: self.rank(), dependant: NO_DEPENDANT };
         self.schedule.steps.push(step);
         Ok(self.operations_of_rank() - 1)
@@ -354,6 +377,30 @@ impl ScheduleBuilder {
     /// Returns an error if there was no memory for an earlier addition.
     fn shortage(&self) -> Result<(), Shortage> {
         self.shortage.clone().map_or(Ok(()), Err)
+    }
+
+    /// Has the operations that are added from now on belong to the phase of this name, if they
+    /// belong to none yet: an inner phase is part of the outer one. Returns the phase so far, for
+    /// [`leave_phase`](Self::leave_phase). Of more than 255 names the later ones share the last.
+    pub fn enter_phase(&mut self, name: &str) -> u8 {
+        let outer = self.phase;
+        if outer == 0 {
+            let phases = &mut self.schedule.phases;
+            let known = phases.iter().position(|known| known == name);
+            let place = known.unwrap_or_else(|| {
+                if phases.len() < MAX_PHASES {
+                    phases.push(name.into());
+                }
+                phases.len() - 1
+            });
+            self.phase = narrow(place + 1);
+        }
+        outer
+    }
+
+    /// Goes back to the phase before [`enter_phase`](Self::enter_phase), which returned it.
+    pub fn leave_phase(&mut self, outer: u8) {
+        self.phase = outer;
     }
 
     /// Names the latest operation.
@@ -550,6 +597,31 @@ mod tests {
         let any = "operation 3 of rank 1 (receive 8 B from any rank, any tag)";
         assert_eq!(schedule.describe(2), any);
         assert_eq!(schedule.rank_of(2), 1);
+    }
+
+    #[test]
+    fn operations_belong_to_the_outermost_phase_around_them() {
+        let mut builder = ScheduleBuilder::new();
+        let add = |builder: &mut ScheduleBuilder| builder.add(Operation::compute(1)).unwrap();
+        add(&mut builder);
+        let outer = builder.enter_phase("step");
+        let inner = builder.enter_phase("all-reduce");
+        add(&mut builder);
+        builder.leave_phase(inner);
+        add(&mut builder);
+        builder.leave_phase(outer);
+        add(&mut builder);
+        for number in 0..300 {
+            let outer = builder.enter_phase(&format!("phase {number}"));
+            add(&mut builder);
+            builder.leave_phase(outer);
+        }
+        builder.end_rank().unwrap();
+        let schedule = builder.finish();
+        let phases = [0, 1, 2, 3, 4, 303].map(|number| schedule.phase(number));
+        let last = Some("phase 253");
+        assert_eq!(phases, [None, Some("step"), Some("step"), None, Some("phase 0"), last]);
+        assert_eq!(schedule.phases().len(), 255);
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub mod npb;
 pub mod program;
 
 #[cfg(test)]
-mod executor;
+pub(in crate::application) mod executor;
 #[cfg(test)]
 mod tests;
 
@@ -286,7 +286,7 @@ fn make_collective(name: &str, parameters: &Parameters) -> Result<Schedule, Stri
             if !program.goes_on() {
                 break;
             }
-            algorithm.run(program, &mut world, &call);
+            program.in_phase(collective.name, |program| algorithm.run(program, &mut world, &call));
         }
     })
 }
@@ -347,7 +347,8 @@ impl Library {
     ) {
         let collective = collective::named(collective).expect("it is one of them");
         let algorithm = collective.algorithm(self.0, members.size, call.bytes);
-        algorithm.expect("rules name algorithms").run(program, members, call);
+        let algorithm = algorithm.expect("rules name algorithms");
+        program.in_phase(collective.name, |program| algorithm.run(program, members, call));
     }
 
     /// Adds what one member does in an all-to-all-v; `bytes` says how many go from place to place.
@@ -360,11 +361,12 @@ impl Library {
         bytes: &dyn Fn(u32, u32) -> u64,
     ) {
         let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
-        if self.0 == "open-mpi-4.1" && pairwise {
-            collective::all_to_all_v_pairwise(program, members, bytes);
-        } else {
-            collective::all_to_all_v_linear(program, members, bytes);
-        }
+        let pairwise = self.0 == "open-mpi-4.1" && pairwise;
+        let run = match pairwise {
+            true => collective::all_to_all_v_pairwise,
+            false => collective::all_to_all_v_linear,
+        };
+        program.in_phase("all-to-all-v", |program| run(program, members, bytes));
     }
 }
 

@@ -113,6 +113,13 @@ impl Program {
         }
     }
 
+    /// Makes calls that belong to a phase of this name, unless they belong to another one already.
+    pub fn in_phase(&mut self, name: &str, calls: impl FnOnce(&mut Self)) {
+        let outer = self.builder.enter_phase(name);
+        calls(self);
+        self.builder.leave_phase(outer);
+    }
+
     /// Whether there is room for what was added so far: if not, nothing more is kept.
     pub fn goes_on(&self) -> bool {
         self.failure.is_none()

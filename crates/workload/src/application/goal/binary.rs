@@ -270,7 +270,7 @@ impl Part<'_> {
         if peer >= self.ranks && !(peer == ANY && action == Action::Receive) {
             return Err(self.flaw(at + 5, format!("there is no rank {peer}")));
         }
-        Ok(Operation { amount, peer, tag, action, stream: bytes[21], adapter: bytes[22] })
+        Ok(Operation { amount, peer, tag, action, stream: bytes[21], adapter: bytes[22], phase: 0 })
     }
 }
 
@@ -312,7 +312,8 @@ fn write_rank(schedule: &Schedule, rank: u32, output: &mut impl Write) -> io::Re
     }
     let mut listed = 0u32;
     for number in numbers.clone() {
-        let Operation { amount, peer, tag, action, stream, adapter } = *schedule.operation(number);
+        let Operation { amount, peer, tag, action, stream, adapter, phase: _ } =
+            *schedule.operation(number);
         let kind = match action {
             Action::Send => 1,
             Action::Receive => 2,

@@ -33,7 +33,7 @@ pub(super) fn text(schedule: &Schedule, output: &mut impl Write) -> io::Result<(
 }
 
 fn operation(operation: &Operation, output: &mut impl Write) -> io::Result<()> {
-    let Operation { amount, peer, tag, action, stream, adapter } = *operation;
+    let Operation { amount, peer, tag, action, stream, adapter, phase: _ } = *operation;
     match action {
         Action::Compute => write!(output, "calc {amount}")?,
         Action::Send => write!(output, "send {amount}b to {}", Number(peer))?,

@@ -87,6 +87,11 @@ impl Calls {
         *self.tags.entry(tag).or_insert(next)
     }
 
+    /// Makes calls that send or receive messages.
+    pub(super) fn point_to_point(&mut self, calls: impl FnOnce(&mut Program)) {
+        self.program.in_phase("point-to-point", calls);
+    }
+
     /// Computes so many operations.
     pub(super) fn compute(&mut self, flops: f64) -> Result<(), NoSpeed> {
         if flops > 0.0 {
@@ -120,7 +125,9 @@ impl Calls {
             true => own,
             false => parts[place as usize],
         };
-        collective::gather_v(&mut self.program, &mut self.world, root, &bytes);
+        let world = &mut self.world;
+        self.program
+            .in_phase("gather-v", |program| collective::gather_v(program, world, root, &bytes));
     }
 
     /// A part of the root's, which alone need know all, to each rank.
@@ -130,13 +137,17 @@ impl Calls {
             true => own,
             false => parts[place as usize],
         };
-        collective::scatter_v(&mut self.program, &mut self.world, root, &bytes);
+        let world = &mut self.world;
+        self.program
+            .in_phase("scatter-v", |program| collective::scatter_v(program, world, root, &bytes));
     }
 
     /// A part of each rank to all ranks.
     pub(super) fn all_gather_v(&mut self, parts: &[u64]) {
         let bytes = |place: u32| parts[place as usize];
-        collective::all_gather_v(&mut self.program, &mut self.world, &bytes);
+        let world = &mut self.world;
+        self.program
+            .in_phase("all-gather-v", |program| collective::all_gather_v(program, world, &bytes));
     }
 
     /// The vectors of all ranks, combined, a part to each. Equal parts go by the library's
@@ -146,11 +157,15 @@ impl Calls {
             return self.collective("reduce-scatter", parts.iter().sum(), 0);
         }
         let bytes = |place: u32| parts[place as usize];
-        collective::reduce_scatter_v(&mut self.program, &mut self.world, &bytes);
+        let world = &mut self.world;
+        self.program.in_phase("reduce-scatter-v", |program| {
+            collective::reduce_scatter_v(program, world, &bytes)
+        });
     }
 
     /// The vectors of all ranks up to each.
     pub(super) fn scan(&mut self, bytes: u64) {
-        collective::scan(&mut self.program, &mut self.world, bytes);
+        let world = &mut self.world;
+        self.program.in_phase("scan", |program| collective::scan(program, world, bytes));
     }
 }

@@ -13,6 +13,8 @@ mod calls;
 mod files;
 mod lines;
 mod simgrid;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -272,49 +274,4 @@ fn is_chakra(start: &[u8]) -> bool {
     !version.is_empty()
         && version.contains(&b'.')
         && version.iter().all(|it| it.is_ascii_digit() || *it == b'.')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_others_are_known_by_their_first_bytes() {
-        let cases: [(&str, &[u8], &str); 17] = [
-            ("x.goal", b"// made by hand\n\nnum_ranks 2\nrank 0 {", "goal"),
-            ("x.bin", b"\x7f\x10\0\0\0\0\0\0\x02\0\0\0", "goal"),
-            (
-                "a.xml",
-                b"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"x\">\n<platform version=\"4.1\">",
-                "simgrid-platform",
-            ),
-            ("actions.txt", b"0 init\n1 init\n", "simgrid"),
-            ("actions0.txt", b"p3 compute 1e9\n", "simgrid"),
-            ("t.trace", b"0 allReduce 4 0\n", "simgrid"),
-            ("dumpi-2013.03.14-0000.bin", b"\xef\xbe\xad\xde\xff\0", "dumpi"),
-            ("dumpi-2013.03.14.meta", b"hostname=n1\nnumprocs=64\n", "dumpi"),
-            ("a.txt", b"MPI_Init entering at walltime 8153.0493, cputime 0.1 seconds\n", "dumpi"),
-            ("pmpi-trace-rank-0.txt", b"# host: n1\nMPI_Init:1234:-:-:1300\n", "liballprof"),
-            ("all_reduce.0.et", b"\x07\x0a\x050.0.4\x41\x12", "chakra"),
-            ("perm.cm", b"Nodes 16\nConnections 15\n1->2 id 1\n", "htsim"),
-            ("halo.load", b"[JOB_ID] 10\n[NID_LIST] 0-63\n", "ember"),
-            ("a.toml", b"[topology.torus]\ndimensions = [4]\n", ""),
-            ("a.toml", b"", ""),
-            ("a.csv", b"0,1,2\n", ""),
-            ("a.txt", b"7 dwarfs\n", ""),
-        ];
-        for (name, start, format) in cases {
-            let found = Beginning::new(Path::new(name), start).format();
-            assert_eq!(found.map_or("", |format| format.name), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn each_format_has_a_name_of_its_own_and_options_that_exist() {
-        for (place, format) in FORMATS.iter().enumerate() {
-            assert!(!FORMATS[..place].contains(format), "{}", format.name);
-            assert!(format.takes().iter().all(|option| OPTIONS.contains(option)));
-            assert!(format.doc.ends_with('.'));
-        }
-    }
 }

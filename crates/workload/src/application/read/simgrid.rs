@@ -450,14 +450,21 @@ impl Trace {
         };
         let Some(peer) = peer else { return Ok(()) };
         let own = self.calls.rank();
-        let program = &mut self.calls.program;
-        let (waited, request) = match sends {
-            true => ((own, peer, tag), program.begin_send(bytes, peer, kept)),
-            false => ((peer, own, tag), program.begin_receive(bytes, peer, kept)),
-        };
-        if matches!(action, "send" | "recv") {
-            program.wait(&[request]);
-        } else {
+        let waits = matches!(action, "send" | "recv");
+        let mut begun = None;
+        self.calls.point_to_point(|program| {
+            let request = match sends {
+                true => program.begin_send(bytes, peer, kept),
+                false => program.begin_receive(bytes, peer, kept),
+            };
+            if waits {
+                program.wait(&[request]);
+            } else {
+                begun = Some(request);
+            }
+        });
+        if let Some(request) = begun {
+            let waited = if sends { (own, peer, tag) } else { (peer, own, tag) };
             self.begun += 1;
             self.open.entry(waited).or_default().push_back((self.begun, request));
         }
@@ -472,11 +479,12 @@ impl Trace {
         let sent = bytes_of(sent, self.type_of(words.next())?)?;
         let received = bytes_of(received, self.type_of(words.next())?)?;
         let (to, from) = (self.peer(to, true)?, self.peer(from, false)?);
-        let program = &mut self.calls.program;
-        let receive = from.map(|from| program.begin_receive(received, from, 0));
-        let send = to.map(|to| program.begin_send(sent, to, 0));
-        let both: Vec<Request> = receive.into_iter().chain(send).collect();
-        program.wait(&both);
+        self.calls.point_to_point(|program| {
+            let receive = from.map(|from| program.begin_receive(received, from, 0));
+            let send = to.map(|to| program.begin_send(sent, to, 0));
+            let both: Vec<Request> = receive.into_iter().chain(send).collect();
+            program.wait(&both);
+        });
         Ok(())
     }
 

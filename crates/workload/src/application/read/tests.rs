@@ -1,0 +1,235 @@
+//! Small traces of all formats, read from files and from memory.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::application::generate::executor::carry_out;
+use crate::application::{Action, Operation};
+
+/// A folder that is gone when the test ends.
+pub(super) struct Folder(pub PathBuf);
+
+impl Folder {
+    pub(super) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("flitlab-read-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn files_of_others_are_known_by_their_first_bytes() {
+    let cases: [(&str, &[u8], &str); 17] = [
+        ("x.goal", b"// made by hand\n\nnum_ranks 2\nrank 0 {", "goal"),
+        ("x.bin", b"\x7f\x10\0\0\0\0\0\0\x02\0\0\0", "goal"),
+        (
+            "a.xml",
+            b"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"x\">\n<platform version=\"4.1\">",
+            "simgrid-platform",
+        ),
+        ("actions.txt", b"0 init\n1 init\n", "simgrid"),
+        ("actions0.txt", b"p3 compute 1e9\n", "simgrid"),
+        ("t.trace", b"0 allReduce 4 0\n", "simgrid"),
+        ("dumpi-2013.03.14-0000.bin", b"\xef\xbe\xad\xde\xff\0", "dumpi"),
+        ("dumpi-2013.03.14.meta", b"hostname=n1\nnumprocs=64\n", "dumpi"),
+        ("a.txt", b"MPI_Init entering at walltime 8153.0493, cputime 0.1 seconds\n", "dumpi"),
+        ("pmpi-trace-rank-0.txt", b"# host: n1\nMPI_Init:1234:-:-:1300\n", "liballprof"),
+        ("all_reduce.0.et", b"\x07\x0a\x050.0.4\x41\x12", "chakra"),
+        ("perm.cm", b"Nodes 16\nConnections 15\n1->2 id 1\n", "htsim"),
+        ("halo.load", b"[JOB_ID] 10\n[NID_LIST] 0-63\n", "ember"),
+        ("a.toml", b"[topology.torus]\ndimensions = [4]\n", ""),
+        ("a.toml", b"", ""),
+        ("a.csv", b"0,1,2\n", ""),
+        ("a.txt", b"7 dwarfs\n", ""),
+    ];
+    for (name, start, format) in cases {
+        let found = Beginning::new(Path::new(name), start).format();
+        assert_eq!(found.map_or("", |format| format.name), format, "{name}");
+    }
+}
+
+#[test]
+fn each_format_has_a_name_of_its_own_and_options_that_exist() {
+    for (place, format) in FORMATS.iter().enumerate() {
+        assert!(!FORMATS[..place].contains(format), "{}", format.name);
+        assert!(format.takes().iter().all(|option| OPTIONS.contains(option)));
+        assert!(format.doc.ends_with('.'));
+    }
+}
+
+/// At a nanosecond an operation.
+fn fast() -> Options {
+    Options { flops_per_second: Some(1e9), ..Options::default() }
+}
+
+fn simgrid(text: &str) -> Reading {
+    read_bytes("t.txt", text.as_bytes(), &fast()).unwrap_or_else(|it| panic!("{}", it.plain()))
+}
+
+fn refused(text: &str) -> String {
+    read_bytes("t.txt", text.as_bytes(), &fast()).unwrap_err().plain()
+}
+
+/// Each operation of a rank, in short.
+pub(super) fn of_rank(schedule: &Schedule, rank: u32) -> Vec<(Action, u64, u32, u32)> {
+    let range = schedule.of_rank(rank);
+    range
+        .map(|it| schedule.operation(it))
+        .map(|it| (it.action, it.amount, it.peer, it.tag))
+        .collect()
+}
+
+#[test]
+fn actions_of_simgrid_are_counted_and_carried_out() {
+    // The last line has no end.
+    let text = "# 3 ranks\n0 init\n1 init 1\n2 init\n\n0 compute 1e3\n0 send 1 7 1e2\n1 irecv 0 7 100 6\n\
+                1 compute 500\n1 wait 0 1 7\n2 sleep 2e-6\n0 isend 2 0 40 1\n2 recv 0 0 160\n0 waitall\n\
+                0 barrier\n1 barrier\n2 barrier\n0 allreduce 10 300 0\n1 allreduce 10 300\n2 allreduce 10 300 0\n\
+                0 sendRecv 8 1 8 2\n1 sendRecv 8 2 8 0 6 6\n2 sendRecv 8 0 8 1\n0 finalize\n1 finalize\n2 finalize";
+    let reading = simgrid(text);
+    let carried = carry_out(&reading.schedule);
+    let calls = |name| reading.calls.iter().find(|it| it.0 == name).map_or(0, |it| it.1);
+    assert_eq!(
+        ["compute", "barrier", "allreduce", "sendrecv", "wait", "waitall", "gather"].map(calls),
+        [2, 3, 3, 3, 1, 1, 0]
+    );
+    assert_eq!(reading.schedule.ranks(), 3);
+    assert_eq!(
+        of_rank(&reading.schedule, 0)[..2],
+        [(Action::Compute, 1000, 0, 0), (Action::Send, 100, 1, 7)]
+    );
+    assert_eq!(
+        of_rank(&reading.schedule, 1)[..2],
+        [(Action::Receive, 100, 0, 7), (Action::Compute, 500, 0, 0)]
+    );
+    // Rank 2 sleeps for 2 us, then each computes 300 operations more.
+    assert_eq!(carried.busy, 2000 + 300);
+    assert_eq!(carried.knows, [7; 3]);
+    let phases = reading.schedule.phases();
+    assert_eq!(phases, ["point-to-point", "barrier", "all-reduce"]);
+}
+
+#[test]
+fn counts_of_each_rank_are_those_of_the_trace() {
+    // Three ranks send each other i * 10 + j integers of 4 B.
+    let rows = ["0 init\n1 init\n2 init\n".to_owned()].into_iter().chain((0..3).map(|rank| {
+        let sent = (0..3).map(|to| format!("{} ", rank * 10 + to)).collect::<String>();
+        let received = (0..3).map(|from| format!("{} ", from * 10 + rank)).collect::<String>();
+        format!("{rank} alltoallv 99 {sent} 99 {received} 1 1\n")
+    }));
+    let carried = carry_out(&simgrid(&rows.collect::<String>()).schedule);
+    assert_eq!(carried.sent, [4 * (1 + 2), 4 * (10 + 12), 4 * (20 + 21)]);
+    assert_eq!(carried.received, [4 * (10 + 20), 4 * (1 + 21), 4 * (2 + 12)]);
+    let all = |line: &str| (0..3).map(|rank| format!("{rank} {line}\n")).collect::<String>();
+    let carried = |line: &str| carry_out(&simgrid(&all(line)).schedule);
+    // Parts of 1, 2 and 3 B, around a ring; to rank 1 and from it; combined.
+    let gathered = carried("allgatherv 1 1 2 3");
+    assert_eq!((gathered.sent, gathered.received), (vec![4, 3, 5], vec![5, 4, 3]));
+    assert_eq!(gathered.knows, [7; 3]);
+    let text = "0 gatherv 1 1 2 3 1\n1 gatherv 2 1 2 3 1\n2 gatherv 3 1 2 3 1\n";
+    assert_eq!(carry_out(&simgrid(text).schedule).received, [0, 4, 0]);
+    let text = "0 scatterv 1 2 3 1 1\n1 scatterv 1 2 3 2 1\n2 scatterv 1 2 3 3 1\n";
+    assert_eq!(carry_out(&simgrid(text).schedule).received, [1, 0, 3]);
+    let combined = carried("reducescatter 1 2 3 70");
+    assert_eq!((combined.received, combined.busy), (vec![2, 4, 6], 70));
+    let scanned = carried("scan 5 70");
+    assert_eq!((scanned.sent, scanned.knows), (vec![5, 5, 0], vec![1, 3, 7]));
+}
+
+#[test]
+fn old_forms_wild_cards_and_large_tags_are_known() {
+    let text = "p0 init\np0 Isend 1 8\np0 wait\np0 send 1 99999999 16\n\
+                p1 init\np1 Irecv -1 8\np1 wait 0 1 0\np1 recv -555 -444 -1\n";
+    let reading = simgrid(text);
+    assert_eq!(
+        of_rank(&reading.schedule, 0),
+        [(Action::Send, 8, 1, 0), (Action::Send, 16, 1, 1 << 23)]
+    );
+    let any = crate::application::ANY;
+    assert_eq!(
+        of_rank(&reading.schedule, 1),
+        [(Action::Receive, 8, any, 0), (Action::Receive, 0, any, any)]
+    );
+    // The wait finds the receipt from any rank.
+    assert_eq!(reading.schedule.waits(3), 1);
+}
+
+#[test]
+fn mistakes_in_traces_of_simgrid_have_a_line_and_a_way_out() {
+    let text = "0 init\n1 init\n0 bcsat 8\n0 send 2 0 8\n0 compute x\n1 bcast 8 0 77\n1 alltoallv 1 1\n1 send 0 -5 1\n1 bcast 1e300\n";
+    let errors = refused(text);
+    for (place, what) in [
+        ("t.txt:3:3", "did you mean `bcast`?"),
+        ("t.txt:4:8", "the trace has 2: 0 to 1"),
+        ("t.txt:5:11", "has to be a number"),
+        ("t.txt:6:13", "there is no type of code 77"),
+        ("t.txt:7:", "the count of rank 1 is missing"),
+        ("t.txt:8:", "a tag is 0 or more"),
+        ("t.txt:9:", "a count is too large"),
+    ] {
+        assert!(errors.contains(place) && errors.contains(what), "{what}: {errors}");
+    }
+    assert!(refused("0 init\n2 init\n").contains("rank 1 is missing"));
+    let slow = read_bytes("t.txt", b"0 init\n0 compute 5\n", &Options::default());
+    let slow = slow.unwrap_err().plain();
+    assert!(slow.contains("t.txt:2:11") && slow.contains("`flops_per_second` says"), "{slow}");
+    let options = Options { algorithm: Some("mpich-4".into()), ..Options::default() };
+    let errors = read_bytes("t.txt", b"0 init\n", &options).unwrap_err().plain();
+    assert!(errors.contains("did you mean `mpich-3`?"), "{errors}");
+    let errors = read_bytes("t.goal", b"num_ranks 1\nrank 0 {\n}\n", &options).unwrap_err().plain();
+    assert!(errors.contains("`algorithm` means nothing to a GOAL schedule"), "{errors}");
+}
+
+#[test]
+fn files_of_ranks_a_list_of_them_and_their_folder_are_the_same_trace() {
+    let folder = Folder::new("simgrid");
+    let lines: Vec<String> = (0..11).map(|rank| format!("{rank} init\n{rank} bcast 8")).collect();
+    for (rank, lines) in lines.iter().enumerate() {
+        folder.write(&format!("t{rank}.txt"), lines);
+    }
+    let names: String = (0..11).map(|rank| format!("elsewhere/t{rank}.txt\n")).collect();
+    let list = folder.write("list", names);
+    let all = folder.write("all", lines.join("\n"));
+    let schedule = |path: &Path| {
+        let reading = read(path, &Options::default());
+        reading.map(|it| (it.schedule, it.files.len())).map_err(|it| it.plain())
+    };
+    let (whole, files) = schedule(&all).unwrap();
+    assert_eq!((whole.ranks(), files), (11, 1));
+    assert_eq!(schedule(&list).unwrap(), (whole.clone(), 12));
+    for rank in [0, 7, 10] {
+        let named = folder.0.join(format!("t{rank}.txt"));
+        assert_eq!(schedule(&named).unwrap(), (whole.clone(), 11));
+    }
+    assert!(schedule(&folder.0).unwrap_err().contains("has several traces, such as all and"));
+    std::fs::remove_file(&all).unwrap();
+    std::fs::remove_file(&list).unwrap();
+    assert_eq!(schedule(&folder.0).unwrap(), (whole, 11));
+    std::fs::remove_file(folder.0.join("t4.txt")).unwrap();
+    let errors = schedule(&folder.0).unwrap_err();
+    assert!(errors.contains("the file of rank 4 is missing: t4.txt"), "{errors}");
+    let list = folder.write("list", "t0.txt\nt4.txt\n");
+    let errors = schedule(&list).unwrap_err();
+    assert!(errors.contains("list:2:1") && errors.contains("rank 1 is missing"), "{errors}");
+}
+
+#[test]
+fn a_schedule_is_read_as_itself() {
+    let text = "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n";
+    let reading = read_bytes("x.goal", text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(reading.schedule.operation(0), &Operation::compute(5));
+    assert!(reading.calls.is_empty());
+}

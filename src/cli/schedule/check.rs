@@ -53,9 +53,10 @@ struct Checked<'t> {
 
 impl Check {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let options = self.beside.options()?;
         let bar = Bar::of_work("reading the schedule");
         let _interrupt = Interrupt::clear(&bar)?;
-        let reading = read(&self.file, &self.beside.options());
+        let reading = read(&self.file, &options);
         bar.doing("matching messages");
         let reading = reading.inspect_err(|_| bar.finish())?;
         let schedule = reading.schedule;

@@ -37,20 +37,35 @@ pub(super) struct Beside {
     /// Of a trace with collective operations: by which algorithms, such as open-mpi-4.1
     #[arg(long)]
     algorithm: Option<String>,
+    /// Of a trace of Chakra: a JSON file with the members of process groups
+    #[arg(long, value_name = "FILE")]
+    groups: Option<PathBuf>,
 }
 
 impl Beside {
-    pub(super) fn options(&self) -> Options {
-        Options { flops_per_second: self.flops_per_second, algorithm: self.algorithm.clone() }
+    pub(super) fn options(&self) -> Result<Options, Failure> {
+        let groups = self.groups.as_ref().map(|path| {
+            let name = path.display().to_string();
+            match std::fs::read_to_string(path) {
+                Ok(text) => Ok((name, text)),
+                Err(error) => Err(Failure::input(format!("can't read {name}: {error}"))),
+            }
+        });
+        Ok(Options {
+            flops_per_second: self.flops_per_second,
+            algorithm: self.algorithm.clone(),
+            groups: groups.transpose()?,
+        })
     }
 }
 
 impl Read {
     pub(super) fn execute(self) -> Result<(), Failure> {
         self.out.check()?;
+        let options = self.beside.options()?;
         let bar = Bar::of_work("reading the trace");
         let _interrupt = Interrupt::clear(&bar)?;
-        let reading = read(&self.file, &self.beside.options()).inspect_err(|_| bar.finish())?;
+        let reading = read(&self.file, &options).inspect_err(|_| bar.finish())?;
         bar.doing("writing it");
         let written = self.out.write(&reading.schedule);
         bar.finish();

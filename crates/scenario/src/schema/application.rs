@@ -105,11 +105,16 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
 
 fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     let kind = Text { what: "a file's path", example: "allreduce.goal" };
-    let format = reader.text("file").and_then(|file| Format::of_file(&beside(reader, file)));
-    let options = options(reader, format);
     let doc = "A file beside the scenario with what each rank sends, receives and computes: a GOAL schedule, or a trace of \
                another program (one of the files of all ranks, or their folder); or `schedule` in its place. \
                docs/schedules.md.";
+    if reader.is_documenting() {
+        reader.required("file", &kind, doc);
+        options(reader, None);
+        return None;
+    }
+    let format = reader.text("file").and_then(|file| Format::of_file(&beside(reader, file)));
+    let options = options(reader, format);
     read_other(reader, "file", &kind, doc, |path, files| {
         let reading = read_application(path, &options)?;
         *files = reading.files;
@@ -128,11 +133,18 @@ fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
     if takes("flops_per_second") {
         options.flops_per_second = reader.optional("flops_per_second", &rate, doc);
     }
-    let doc = "Of a trace with collective operations: by which algorithms they are computed, such as `mpich-3` or \
-               `open-mpi-4.1`. The default is that of the format.";
+    let doc = "Of a trace with collective operations: their algorithms, those of a library (`mpich-3`, `open-mpi-4.1`) or, \
+               of Chakra, `ring` or `halving-doubling`. If absent `mpich-3`, of Chakra `ring`.";
     if takes("algorithm") {
         let name = Text { what: "a name", example: "open-mpi-4.1" };
         options.algorithm = reader.optional("algorithm", &name, doc);
+    }
+    let doc = "Of a trace of Chakra: a JSON file beside the scenario with the members of process groups, \
+               `{\"1\": [0, 1], \"2\": [2, 3]}`.";
+    if takes("groups") {
+        let file = Text { what: "a file's path", example: "groups.json" };
+        let file = InputFile::optional(reader, "groups", &file, doc);
+        options.groups = file.map(|file| (file.name(), file.text));
     }
     for key in OPTIONS.into_iter().filter(|key| !takes(key)) {
         let (message, help) = format.refusal(key);

@@ -12,6 +12,11 @@ pub struct Request {
     epoch: u32,
 }
 
+/// The end of a sequence of calls; of one without any, and which waits for none, the begin of the
+/// rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End(Option<u32>);
+
 /// The program of a rank, call by call. A call begins when all calls that were waited for have
 /// ended; a blocking call is waited for at once.
 #[derive(Debug)]
@@ -21,6 +26,8 @@ pub struct Program {
     after: Vec<u32>,
     /// How often that changed.
     epoch: u32,
+    /// The stream of operations that are added.
+    stream: u8,
     failure: Option<String>,
 }
 
@@ -34,14 +41,14 @@ impl Program {
     /// At the begin of rank 0.
     pub fn new() -> Self {
         let builder = ScheduleBuilder::new();
-        Self { builder, after: Vec::new(), epoch: 0, failure: None }
+        Self { builder, after: Vec::new(), epoch: 0, stream: 0, failure: None }
     }
 
     fn begin(&mut self, operation: Operation) -> Request {
         if self.failure.is_some() {
             return Request { place: 0, epoch: self.epoch };
         }
-        match self.builder.add(operation) {
+        match self.builder.add(Operation { stream: self.stream, ..operation }) {
             Ok(place) => {
                 for &other in &self.after {
                     self.builder.wait(place, Until::Done, other);
@@ -113,6 +120,27 @@ impl Program {
         }
     }
 
+    /// Begins another sequence of calls on a stream, whose first ones wait for the ends of these
+    /// alone.
+    pub fn begin_sequence(&mut self, stream: u8, after: &[End]) {
+        self.stream = stream;
+        self.after.clear();
+        self.after.extend(after.iter().filter_map(|end| end.0));
+        self.after.sort_unstable();
+        self.after.dedup();
+        self.epoch += 1;
+    }
+
+    /// The end of all calls of the sequence that were waited for.
+    pub fn end_sequence(&mut self) -> End {
+        if self.after.len() > 1 {
+            let joint = self.begin(Operation::compute(0));
+            self.after.clear();
+            self.after.push(joint.place);
+        }
+        End(self.after.first().copied())
+    }
+
     /// Makes calls that belong to a phase of this name, unless they belong to another one already.
     pub fn in_phase(&mut self, name: &str, calls: impl FnOnce(&mut Self)) {
         let outer = self.builder.enter_phase(name);
@@ -129,7 +157,7 @@ impl Program {
     /// more.
     pub fn next_rank(&mut self) -> bool {
         self.after.clear();
-        self.epoch = 0;
+        (self.epoch, self.stream) = (0, 0);
         if self.failure.is_none() {
             self.failure = self.builder.end_rank().err().map(|error| error.to_string());
         }

@@ -10,6 +10,7 @@
 
 mod beginning;
 mod calls;
+mod chakra;
 mod files;
 mod lines;
 mod simgrid;
@@ -71,16 +72,7 @@ pub static FORMATS: [Format; 8] = [
             way_out: "fabrics are described by [topology], or by a netlist of InfiniBand (docs/fabrics.md)",
         },
     },
-    Format {
-        name: "chakra",
-        what: "an execution trace of Chakra",
-        doc: "a graph of computations and collective operations.",
-        is: |file| is_chakra(&file.bytes),
-        treatment: Treatment::Named {
-            way_out: "flitlab reads schedules in GOAL: `flitlab schedule all-reduce --ranks 16 --bytes 1MiB` makes \
-                      one of a collective operation, and `flitlab schedule --help` lists the others",
-        },
-    },
+    chakra::CHAKRA,
     Format {
         name: "htsim",
         what: "a connection matrix of htsim",
@@ -137,14 +129,17 @@ pub struct Options {
     pub flops_per_second: Option<f64>,
     /// The library, or the kind of algorithm, of collective operations.
     pub algorithm: Option<String>,
+    /// Who is in which process group: a JSON file's name, and its text.
+    pub groups: Option<(String, String)>,
 }
 
 /// The names of all [`Options`].
-pub const OPTIONS: [&str; 2] = ["flops_per_second", "algorithm"];
+pub const OPTIONS: [&str; 3] = ["flops_per_second", "algorithm", "groups"];
 
 impl Options {
     fn given(&self) -> impl Iterator<Item = &'static str> {
-        let given = [self.flops_per_second.is_some(), self.algorithm.is_some()];
+        let given =
+            [self.flops_per_second.is_some(), self.algorithm.is_some(), self.groups.is_some()];
         OPTIONS.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name))
     }
 }
@@ -264,14 +259,4 @@ pub fn read_bytes(name: &str, content: &[u8], options: &Options) -> Result<Readi
 
 fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit())
-}
-
-/// Whether bytes are a length and a message of protocol buffers whose first member is a version, as
-/// the metadata are that begin Chakra's files.
-fn is_chakra(start: &[u8]) -> bool {
-    let [_, 0x0a, length, version @ ..] = start else { return false };
-    let Some(version) = version.get(..usize::from(*length)) else { return false };
-    !version.is_empty()
-        && version.contains(&b'.')
-        && version.iter().all(|it| it.is_ascii_digit() || *it == b'.')
 }

@@ -32,7 +32,7 @@ impl Drop for Folder {
 
 #[test]
 fn files_of_others_are_known_by_their_first_bytes() {
-    let cases: [(&str, &[u8], &str); 17] = [
+    let cases: [(&str, &[u8], &str); 18] = [
         ("x.goal", b"// made by hand\n\nnum_ranks 2\nrank 0 {", "goal"),
         ("x.bin", b"\x7f\x10\0\0\0\0\0\0\x02\0\0\0", "goal"),
         (
@@ -48,6 +48,7 @@ fn files_of_others_are_known_by_their_first_bytes() {
         ("a.txt", b"MPI_Init entering at walltime 8153.0493, cputime 0.1 seconds\n", "dumpi"),
         ("pmpi-trace-rank-0.txt", b"# host: n1\nMPI_Init:1234:-:-:1300\n", "liballprof"),
         ("all_reduce.0.et", b"\x07\x0a\x050.0.4\x41\x12", "chakra"),
+        ("chakra.0.et", b"\x5e\x12\x10\x0a\x06schema\xea\x01\x051.0.1", "chakra"),
         ("perm.cm", b"Nodes 16\nConnections 15\n1->2 id 1\n", "htsim"),
         ("halo.load", b"[JOB_ID] 10\n[NID_LIST] 0-63\n", "ember"),
         ("a.toml", b"[topology.torus]\ndimensions = [4]\n", ""),

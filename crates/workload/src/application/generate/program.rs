@@ -120,6 +120,19 @@ impl Program {
         }
     }
 
+    /// Begins calls beside those that follow, as a collective operation that does not block; what is
+    /// to be waited for is the end of all of them.
+    pub fn begin_beside(&mut self, calls: impl FnOnce(&mut Self)) -> Request {
+        let (after, epoch) = (self.after.clone(), self.epoch);
+        calls(self);
+        let joint = match self.after.as_slice() {
+            [place] if self.epoch != epoch => *place,
+            _ => self.begin(Operation::compute(0)).place,
+        };
+        (self.after, self.epoch) = (after, epoch);
+        Request { place: joint, epoch }
+    }
+
     /// Begins another sequence of calls on a stream, whose first ones wait for the ends of these
     /// alone.
     pub fn begin_sequence(&mut self, stream: u8, after: &[End]) {

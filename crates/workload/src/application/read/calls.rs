@@ -9,7 +9,7 @@ use crate::application::complaints::of_file;
 use crate::application::generate::Library;
 use crate::application::generate::collective::{self, Call};
 use crate::application::generate::communicator::Communicator;
-use crate::application::generate::program::Program;
+use crate::application::generate::program::{Program, Request};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
@@ -106,6 +106,13 @@ impl Calls {
     pub(super) fn collective(&mut self, name: &str, bytes: u64, root: u32) {
         let call = Call { root, ..Call::of(bytes) };
         self.library.run(name, &mut self.program, &mut self.world, &call);
+    }
+
+    /// Begins a collective operation of all ranks that does not block.
+    pub(super) fn begin_collective(&mut self, name: &str, bytes: u64, root: u32) -> Request {
+        let call = Call { root, ..Call::of(bytes) };
+        let (library, world) = (self.library, &mut self.world);
+        self.program.begin_beside(|program| library.run(name, program, world, &call))
     }
 
     /// Other bytes of each rank to each other one.

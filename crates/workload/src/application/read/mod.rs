@@ -12,7 +12,9 @@ mod beginning;
 mod calls;
 mod chakra;
 mod files;
+mod liballprof;
 mod lines;
+mod mpi;
 mod simgrid;
 #[cfg(test)]
 mod tests;
@@ -110,16 +112,7 @@ pub static FORMATS: [Format; 8] = [
                       the application with liballprof, of whose traces Schedgen of LogGOPSim makes GOAL",
         },
     },
-    Format {
-        name: "liballprof",
-        what: "a trace of liballprof",
-        doc: "calls of an MPI program.",
-        is: |file| file.line.starts_with("MPI_") && file.line.contains(':'),
-        treatment: Treatment::Named {
-            way_out: "Schedgen of LogGOPSim makes a GOAL schedule of the traces of all ranks, and txt2bin a \
-                      binary of that; flitlab reads both",
-        },
-    },
+    liballprof::LIBALLPROF,
 ];
 
 /// What a trace does not say, and is to be given beside it.

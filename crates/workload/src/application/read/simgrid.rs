@@ -332,25 +332,22 @@ impl Trace {
                 self.calls.scan(bytes);
                 self.compute(flops)?;
             }
-            "alltoall" | "allgather" | "gather" => {
-                let count = words.required("the count that is sent")?;
-                words.required("the count that is received")?.count("a count")?;
-                let root = if action == "gather" { self.root(words)? } else { 0 };
-                let bytes = self.bytes(count, words)?;
-                let name = match action {
-                    "alltoall" => "all-to-all",
-                    "allgather" => "all-gather",
-                    _ => "gather",
+            "alltoall" | "allgather" | "gather" | "scatter" => {
+                let sent = words.required("the count that is sent")?;
+                let received = words.required("the count that is received")?;
+                let rooted = matches!(action, "gather" | "scatter");
+                let root = if rooted { self.root(words)? } else { 0 };
+                let sent = bytes_of(sent, self.type_of(words.next())?)?;
+                let received = bytes_of(received, self.type_of(words.next())?)?;
+                // What is received means something at receivers alone, what is sent at the others.
+                let at_root = self.calls.rank() == root;
+                let (name, bytes) = match action {
+                    "alltoall" => ("all-to-all", sent),
+                    "allgather" => ("all-gather", sent),
+                    "gather" => ("gather", if at_root { received } else { sent }),
+                    _ => ("scatter", if at_root { sent } else { received }),
                 };
                 self.calls.collective(name, bytes, root);
-            }
-            "scatter" => {
-                words.required("the count that is sent")?.count("a count")?;
-                let count = words.required("the count that is received")?;
-                let root = self.root(words)?;
-                let (_, received) = (self.type_of(words.next())?, self.type_of(words.next())?);
-                let bytes = bytes_of(count, received)?;
-                self.calls.collective("scatter", bytes, root);
             }
             "alltoallv" => {
                 words.required("the size of what is sent")?.count("a size")?;

@@ -234,3 +234,114 @@ fn a_schedule_is_read_as_itself() {
     assert_eq!(reading.schedule.operation(0), &Operation::compute(5));
     assert!(reading.calls.is_empty());
 }
+
+/// A trace of liballprof: files of ranks by their lines.
+fn liballprof(ranks: &[&str]) -> Result<Reading, String> {
+    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let folder = Folder::new(&format!("liballprof-{number}"));
+    for (rank, text) in ranks.iter().enumerate() {
+        folder.write(&format!("pmpi-trace-rank-{rank}.txt"), text);
+    }
+    let path = folder.0.join("pmpi-trace-rank-0.txt");
+    read(&path, &Options::default()).map_err(|it| it.plain())
+}
+
+#[test]
+fn calls_of_liballprof_are_messages_with_computation_between_them() {
+    let zero = "# header\nMPI_Init:-:1:2:1000\nMPI_Comm_size:1001:0,0,2:8:1003\n\
+                MPI_Isend:1010:5:4:11,8,8:1:7:0,0,2:160:1011\nMPI_Irecv:1012:5:2:11,8,8:1:9:0,0,2:168:1013\n\
+                MPI_Waitall:1020:2:160:0:1040\nMPI_Allreduce:1041:1:2:3:11,8,8:5:0,0,2:1050\n\
+                MPI_Bcast:1050:1:4:1,1,1:1:0,0,2:1055\nMPI_Finalize:1060:-\n";
+    let one = "MPI_Init:-:1:2:2000\nMPI_Recv:2000:5:4:11,8,8:0:7:0,1,2:88:2001\n\
+               MPI_Send:2005:5:2:11,8,8:0:9:0,1,2:2006\nMPI_Allreduce:2006:1:2:3:11,8,8:5:0,1,2:2050\n\
+               MPI_Bcast:2050:1:4:1,1,1:1:0,1,2:2055\nMPI_Finalize:2055:2056";
+    let reading = liballprof(&[zero, one]).unwrap();
+    let schedule = &reading.schedule;
+    // The call in between is computed; waiting is not.
+    assert_eq!(
+        of_rank(schedule, 0)[..5],
+        [
+            (Action::Compute, 10_000, 0, 0),
+            (Action::Send, 32, 1, 7),
+            (Action::Compute, 1000, 0, 0),
+            (Action::Receive, 16, 1, 9),
+            (Action::Compute, 7000, 0, 0),
+        ]
+    );
+    assert_eq!(
+        of_rank(schedule, 1)[..3],
+        [(Action::Receive, 32, 0, 7), (Action::Compute, 4000, 0, 0), (Action::Send, 16, 0, 9),]
+    );
+    // 4 B are broadcast from rank 1, and 5 us are computed at the end.
+    assert_eq!(of_rank(schedule, 0).last(), Some(&(Action::Compute, 5000, 0, 0)));
+    let calls = |name| reading.calls.iter().find(|it| it.0 == name).map_or(0, |it| it.1);
+    assert_eq!(["Allreduce", "Bcast", "Isend", "Send", "Waitall"].map(calls), [2, 2, 1, 1, 1]);
+    let carried = carry_out(schedule);
+    assert_eq!(carried.sent, [32 + 24, 16 + 24 + 4]);
+}
+
+#[test]
+fn collective_operations_of_liballprof_have_parts_and_may_go_on_beside_others() {
+    let ranks: Vec<String> = (0..3)
+        .map(|rank| {
+            let comm = format!("0,{rank},3");
+            let row = |from: u32, to: u32| from * 10 + to;
+            let sent = (0..3).map(|to| row(rank, to).to_string()).collect::<Vec<_>>().join(",");
+            let got = (0..3).map(|from| row(from, rank).to_string()).collect::<Vec<_>>().join(",");
+            format!(
+                "MPI_Init:-:1:2:0\n\
+                 MPI_Alltoallv:0:1:2:{sent}:3:0,0,0:1,4,4:5:6:{got}:7:0,0,0:1,4,4:{comm}:0\n\
+                 MPI_Allgatherv:0:1:{}:1,1,1:2:3:1,2,3:4:0,1,3:1,1,1:{comm}:0\n\
+                 MPI_Gatherv:0:1:5:1,1,1:2:3:{}:4:0,5,10:1,1,1:0:{comm}:0\n\
+                 MPI_Scatterv:0:2:3:{}:4:0,5,10:1,1,1:9:6:1,1,1:0:{comm}:0\n\
+                 MPI_Iallreduce:0:1:2:8:1,1,1:5:{comm}:77:0\n\
+                 MPI_Barrier:3:55,0,1:3\n\
+                 MPI_Wait:5:77:1:9\n\
+                 MPI_Reduce_scatter:9:1:2:3:1,2,3:1,1,1:5:{comm}:9\nMPI_Finalize:9:9\n",
+                rank + 1,
+                if rank == 0 { "5,5,5" } else { "?,0,-1" },
+                if rank == 0 { "6,6,6" } else { "?,0,-1" },
+            )
+        })
+        .collect();
+    let ranks: Vec<&str> = ranks.iter().map(String::as_str).collect();
+    let reading = liballprof(&ranks).unwrap();
+    let carried = carry_out(&reading.schedule);
+    assert_eq!(carried.busy, 5000);
+    let of = |phase: &str, action| -> Vec<u64> {
+        let sum = |rank| {
+            let range = reading.schedule.of_rank(rank);
+            let of_phase = range.filter(|it| reading.schedule.phase(*it) == Some(phase));
+            let operations = of_phase.map(|it| reading.schedule.operation(it));
+            operations.filter(|it| it.action == action).map(|it| it.amount).sum()
+        };
+        (0..3).map(sum).collect()
+    };
+    assert_eq!(of("all-to-all-v", Action::Send), [4 * 3, 4 * 22, 4 * 41]);
+    assert_eq!(of("all-gather-v", Action::Receive), [5, 4, 3]);
+    assert_eq!(of("gather-v", Action::Receive), [10, 0, 0]);
+    assert_eq!(of("scatter-v", Action::Receive), [0, 6, 6]);
+    assert_eq!(of("reduce-scatter-v", Action::Receive), [2, 4, 6]);
+    assert!(of("all-reduce", Action::Send).iter().sum::<u64>() > 0);
+}
+
+#[test]
+fn what_liballprof_does_not_say_is_refused_with_its_line() {
+    for (line, place, words) in [
+        (
+            "MPI_Barrier:1:9,0,4:2",
+            "0.txt:1:15",
+            "a communicator of 4 ranks, and there are files of 2",
+        ),
+        ("MPI_Barrier:1:9,1,2:2", "0.txt:1:15", "rank 0 is rank 1 of this communicator"),
+        ("MPI_Waitany:1:2:3:4:5:6", "0.txt:1:1", "MPI_Waitany is not read"),
+        ("MPI_Send:1:5:4:11,8,8:7:7:0,0,2:2", "0.txt:1:23", "there is no rank 7"),
+        ("MPI_Send:1:5:4:11:1:7:0,0,2:2", "0.txt:1:16", "`number,bytes,extent`"),
+        ("MPI_Send:1:5:4", "0.txt:1:1", "an argument is missing"),
+        ("MPI_Start:1:5:6", "0.txt:1:13", "no Send_init or Recv_init made this request"),
+    ] {
+        let errors = liballprof(&[line, "MPI_Finalize:1:2"]).unwrap_err();
+        assert!(errors.contains(place) && errors.contains(words), "{line}: {errors}");
+    }
+}

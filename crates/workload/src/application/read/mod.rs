@@ -12,6 +12,7 @@ mod beginning;
 mod calls;
 mod chakra;
 mod files;
+mod htsim;
 mod liballprof;
 mod lines;
 mod mpi;
@@ -75,20 +76,7 @@ pub static FORMATS: [Format; 8] = [
         },
     },
     chakra::CHAKRA,
-    Format {
-        name: "htsim",
-        what: "a connection matrix of htsim",
-        doc: "messages with a begin each.",
-        is: |file| {
-            let (first, second) = file.words();
-            first.eq_ignore_ascii_case("nodes") && is_number(second)
-        },
-        treatment: Treatment::Named {
-            way_out: "for messages of a size, write a GOAL schedule with a `send` and a `recv` for each connection; \
-                      for a load that goes on, `pattern = { matrix = { file = ... } }` in [traffic] reads a CSV \
-                      file with the header `source,destination,weight`",
-        },
-    },
+    htsim::HTSIM,
     Format {
         name: "ember",
         what: "a load file of SST's Ember",

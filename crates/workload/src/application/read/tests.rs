@@ -345,3 +345,60 @@ fn what_liballprof_does_not_say_is_refused_with_its_line() {
         assert!(errors.contains(place) && errors.contains(words), "{line}: {errors}");
     }
 }
+
+#[test]
+fn connections_of_htsim_begin_at_their_times_and_triggers() {
+    let text = "# made by hand\nNodes 4\nConnections 5\nTriggers 2\n0->1 id 1 start 2000000 size 100\n\
+                0->2 id 2 start 500000.0 size 200 recv_done_trigger 1\n2->3 id 3 trigger 1 size 300 prio 2\n\
+                3->1 id 4 start 0 size 400 send_done_trigger 2\n3->0 id 5 trigger 2 size 500\n\
+                trigger id 1 oneshot\ntrigger id 2 count 1 barrier\n";
+    let reading = read_bytes("x.cm", text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(reading.calls, [("connection", 5), ("trigger", 2)]);
+    let schedule = &reading.schedule;
+    let carried = carry_out(schedule);
+    assert_eq!(carried.sent, [300, 0, 300, 900]);
+    // The beginnings of node 0 are 500 ns, and 1500 ns later.
+    assert_eq!(
+        of_rank(schedule, 0)[1..3],
+        [(Action::Compute, 500, 0, 0), (Action::Compute, 1500, 0, 0)]
+    );
+    assert_eq!(carried.busy, 2000);
+    // Node 3 knows of 0 by way of the message that sets trigger 1 off.
+    assert_eq!((carried.knows[3], carried.rounds), (0b1101, 2));
+    let computes_and_sends = |rank| {
+        let range = schedule.of_rank(rank);
+        range
+            .map(|it| schedule.operation(it))
+            .all(|it| (it.stream == 0) == (it.action == Action::Compute))
+    };
+    assert!((0..4).all(computes_and_sends));
+}
+
+#[test]
+fn connections_that_no_schedule_has_are_refused_with_the_reason() {
+    for (lines, words) in [
+        (
+            "0->1 start 0 size 1 recv_done_trigger 1\n0->1 trigger 1 size 1\ntrigger id 1 oneshot\n",
+            "at node 1",
+        ),
+        ("0->1 trigger 1 size 1\ntrigger id 1 oneshot\n", "nothing sets off trigger 1"),
+        ("0->1 trigger 1 size 1 send_done_trigger 1\ntrigger id 1 oneshot\n", "waits for itself"),
+        ("0->1 start 0 size 1 send_done_trigger 1\n", "there is no trigger 1"),
+        (
+            "0->1 start 0 size 1 send_done_trigger 1\ntrigger id 1 count 2 barrier\n",
+            "after 2 connections",
+        ),
+        ("0->1 start 0 size 1\ntrigger id 1 multishot\n", "goes off several times"),
+        ("0->1 start 0\n", "goes on for ever"),
+        ("0->1 start 0 size 0\n", "goes on for ever"),
+        ("0->1 size 5\n", "when this connection begins"),
+        ("0->9 start 0 size 5\n", "there is no node 9: 0 to 1"),
+        ("0->1 start 0 size 5 colour 7\n", "a connection has no `colour`"),
+        ("failure switch_type TOR\n", "[failures] of the scenario"),
+        ("Connections 7\n0->1 start 0 size 5\n", "`Connections 7` stands in it, and there are 1"),
+    ] {
+        let text = format!("Nodes 2\n{lines}");
+        let errors = read_bytes("x.cm", text.as_bytes(), &Options::default()).unwrap_err().plain();
+        assert!(errors.contains(words), "{words}: {errors}");
+    }
+}

@@ -75,7 +75,8 @@ fn tags_of(members: u32) -> u32 {
 /// with a name.
 fn is_chakra(file: &Beginning) -> bool {
     let start = &file.bytes;
-    let behind = if start.first().is_some_and(|it| *it >= 128) { 2 } else { 1 };
+    // Up to four bytes of a length, all but the last of which have their highest bit set.
+    let behind = 1 + start.iter().take(4).take_while(|it| **it >= 128).count();
     let named = |bytes: &[u8]| match bytes {
         [length, text @ ..] => text.get(..usize::from(*length)).map(<[u8]>::to_vec),
         [] => None,
@@ -153,7 +154,10 @@ enum Deed {
 struct Step {
     id: u64,
     deed: Deed,
-    /// Its dependencies in the rank's list: their end. They begin where those of the one before end.
+    /// Its dependencies in the rank's list: the end of those of control, which begin where those of
+    /// the step before end.
+    control: u32,
+    /// The end of all of them; behind those of control are those of data.
     dependencies: u32,
 }
 
@@ -198,13 +202,18 @@ impl Trace {
                 of_file(Diagnostic::unplaced(problem).help(it.help))
             })?;
             dependencies.extend(&node.control_dependencies);
+            let control = narrow(dependencies.len());
             dependencies.extend(&node.data_dependencies);
-            steps.push(Step { id: node.id, deed, dependencies: narrow(dependencies.len()) });
+            let all = narrow(dependencies.len());
+            steps.push(Step { id: node.id, deed, control, dependencies: all });
         }
         let order = order(&steps, &dependencies).map_err(|it| {
             let problem = Diagnostic::unplaced(format!("{name}: {}", it.message));
             of_file(problem.help(it.help))
         })?;
+        if order.cut > 0 {
+            *self.counted.entry("control dependency that is cut off").or_default() += order.cut;
+        }
         let mut ends = vec![End::default(); steps.len()];
         let mut after = Vec::new();
         for place in order.places {
@@ -212,7 +221,7 @@ impl Trace {
             let first = if place == 0 { 0 } else { steps[place as usize - 1].dependencies };
             let named = &order.dependencies[first as usize..step.dependencies as usize];
             after.clear();
-            after.extend(named.iter().map(|other| ends[*other as usize]));
+            after.extend(named.iter().filter_map(|other| ends.get(*other as usize)));
             ends[place as usize] = self.run(rank, step.deed, &after);
             if !self.program.goes_on() {
                 break;
@@ -419,8 +428,14 @@ fn tag(node: &Node) -> Result<u32, Mistake> {
 /// The order in which nodes are added, and their dependencies as places.
 struct Order {
     places: Vec<u32>,
+    /// [`CUT`] stands for a node that is not there.
     dependencies: Vec<u32>,
+    /// How many nodes are not there: converters leave out those of calls that others are part of,
+    /// and keep the dependencies of control on them.
+    cut: u64,
 }
+
+const CUT: u32 = u32::MAX;
 
 /// Orders nodes so that each comes behind those that it depends on, else as in the file.
 fn order(steps: &[Step], dependencies: &[u64]) -> Result<Order, Mistake> {
@@ -435,28 +450,37 @@ fn order(steps: &[Step], dependencies: &[u64]) -> Result<Order, Mistake> {
     let mut places = Vec::with_capacity(dependencies.len());
     let mut waits = vec![0u32; steps.len()];
     let mut dependants = vec![0u32; steps.len() + 1];
-    let mut first = 0;
+    let (mut first, mut cut) = (0, 0);
     for (place, step) in steps.iter().enumerate() {
-        for id in &dependencies[first..step.dependencies as usize] {
-            let Ok(found) = by_id.binary_search_by_key(id, |it| it.0) else {
-                let message = format!("node {} depends on node {id}, which is not there", step.id);
-                return Err(mistake(message, "a trace has all nodes that others name"));
+        for at in first..step.dependencies {
+            let id = dependencies[at as usize];
+            let other = match by_id.binary_search_by_key(&id, |it| it.0) {
+                Ok(found) => by_id[found].1,
+                Err(_) if at < step.control => {
+                    cut += 1;
+                    places.push(CUT);
+                    continue;
+                }
+                Err(_) => {
+                    let message =
+                        format!("node {} needs data of node {id}, which is not there", step.id);
+                    return Err(mistake(message, "a trace has all nodes whose data others need"));
+                }
             };
-            let other = by_id[found].1;
             places.push(other);
             waits[place] += 1;
             dependants[other as usize + 1] += 1;
         }
-        first = step.dependencies as usize;
+        first = step.dependencies;
     }
     for place in 1..dependants.len() {
         dependants[place] += dependants[place - 1];
     }
     let mut filled = dependants.clone();
-    let mut waiting = vec![0u32; places.len()];
+    let mut waiting = vec![0u32; places.len() - cut as usize];
     let mut first = 0;
     for (place, step) in (0u32..).zip(steps) {
-        for other in &places[first..step.dependencies as usize] {
+        for other in places[first..step.dependencies as usize].iter().filter(|it| **it != CUT) {
             let at = &mut filled[*other as usize];
             waiting[*at as usize] = place;
             *at += 1;
@@ -483,5 +507,5 @@ fn order(steps: &[Step], dependencies: &[u64]) -> Result<Order, Mistake> {
         );
         return Err(mistake(message, "dependencies go back in time: leave one of them out"));
     }
-    Ok(Order { places: order, dependencies: places })
+    Ok(Order { places: order, dependencies: places, cut })
 }

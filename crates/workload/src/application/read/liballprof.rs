@@ -8,7 +8,7 @@
 
 use super::files::Input;
 use super::lines::read_lines;
-use super::mpi::{Message, Mpi, bytes, is_local};
+use super::mpi::{Message, Mpi, bytes, is_local, nanoseconds};
 use super::{Content, Format, Options, Treatment};
 use crate::application::complaints::Flaw;
 use flitlab_base::document::Diagnostics;
@@ -212,9 +212,8 @@ impl<'l> Arguments<'l> {
 }
 
 /// A time of microseconds, in nanoseconds.
-fn time(field: &str) -> Option<f64> {
-    let micros: f64 = field.trim().parse().ok()?;
-    (micros.is_finite()).then_some(micros * 1e3)
+fn time(field: &str) -> Option<i128> {
+    nanoseconds(field.trim(), 3)
 }
 
 /// The requests of an array of so many, which is at an address.

@@ -11,6 +11,7 @@
 mod beginning;
 mod calls;
 mod chakra;
+mod dumpi;
 mod files;
 mod htsim;
 mod liballprof;
@@ -63,7 +64,7 @@ impl PartialEq for Format {
 }
 
 /// Every format that is known. The first that recognises a file has it.
-pub static FORMATS: [Format; 8] = [
+pub static FORMATS: [Format; 10] = [
     goal::GOAL,
     simgrid::SIMGRID,
     Format {
@@ -87,17 +88,16 @@ pub static FORMATS: [Format; 8] = [
                       `schedule = { halo-3d = { ... } }` in [application]",
         },
     },
+    dumpi::DUMPI,
+    dumpi::BINARY,
     Format {
-        name: "dumpi",
-        what: "a DUMPI trace",
-        doc: "calls of an MPI program.",
-        is: |file| {
-            file.name.starts_with("dumpi-") && (file.is_text || file.name.ends_with(".bin"))
-                || file.line.starts_with("MPI_") && file.line.contains(" entering at walltime")
-        },
+        name: "otf2",
+        what: "a trace in OTF2",
+        doc: "events of Score-P and others, which OTF2's own programs show as text.",
+        is: |file| file.bytes.starts_with(b"OTF2") || file.name.ends_with(".otf2"),
         treatment: Treatment::Named {
-            way_out: "flitlab reads schedules in GOAL, and no program is known that makes them of DUMPI: record \
-                      the application with liballprof, of whose traces Schedgen of LogGOPSim makes GOAL",
+            way_out: "record the program by liballprof, DUMPI or SimGrid (smpirun -trace-ti), whose traces flitlab \
+                      reads; or write a GOAL schedule of what `otf2-print` shows of this one",
         },
     },
     liballprof::LIBALLPROF,

@@ -95,7 +95,7 @@ pub(super) struct Mpi {
     /// What requests begin each time that they are started.
     persistent: BTreeMap<u64, Option<Message>>,
     /// When the latest call that is simulated ended, in nanoseconds.
-    end: Option<f64>,
+    end: Option<i128>,
 }
 
 impl Mpi {
@@ -116,9 +116,9 @@ impl Mpi {
     }
 
     /// Computes up to a call that began and ended at these nanoseconds.
-    pub(super) fn call(&mut self, begin: Option<f64>, end: Option<f64>) {
+    pub(super) fn call(&mut self, begin: Option<i128>, end: Option<i128>) {
         if let (Some(before), Some(begin)) = (self.end, begin) {
-            self.calls.program.compute(begin - before);
+            self.calls.program.compute((begin - before) as f64);
         }
         self.end = end.or(begin).or(self.end);
     }
@@ -208,6 +208,22 @@ impl Mpi {
             _ => Err("a tag is 0 or more".into()),
         }
     }
+}
+
+/// The time that is written as a decimal number of units, of which a nanosecond is the last of so
+/// many digits behind the point. A number of seconds since 1970 has more digits than a floating
+/// point number keeps.
+pub(super) fn nanoseconds(text: &str, digits: u32) -> Option<i128> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |part: &str| part.bytes().all(|it| it.is_ascii_digit()) && part.len() < 24;
+    if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let kept = fraction.get(..digits as usize).unwrap_or(fraction);
+    let scale = |missing: usize| 10i128.pow(missing as u32);
+    let kept_value: i128 = if kept.is_empty() { 0 } else { kept.parse().ok()? };
+    let whole: i128 = whole.parse().ok()?;
+    Some(whole * scale(digits as usize) + kept_value * scale(digits as usize - kept.len()))
 }
 
 /// Bytes of so many elements of a size.

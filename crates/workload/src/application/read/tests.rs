@@ -32,7 +32,7 @@ impl Drop for Folder {
 
 #[test]
 fn files_of_others_are_known_by_their_first_bytes() {
-    let cases: [(&str, &[u8], &str); 18] = [
+    let cases: [(&str, &[u8], &str); 19] = [
         ("x.goal", b"// made by hand\n\nnum_ranks 2\nrank 0 {", "goal"),
         ("x.bin", b"\x7f\x10\0\0\0\0\0\0\x02\0\0\0", "goal"),
         (
@@ -43,8 +43,9 @@ fn files_of_others_are_known_by_their_first_bytes() {
         ("actions.txt", b"0 init\n1 init\n", "simgrid"),
         ("actions0.txt", b"p3 compute 1e9\n", "simgrid"),
         ("t.trace", b"0 allReduce 4 0\n", "simgrid"),
-        ("dumpi-2013.03.14-0000.bin", b"\xef\xbe\xad\xde\xff\0", "dumpi"),
-        ("dumpi-2013.03.14.meta", b"hostname=n1\nnumprocs=64\n", "dumpi"),
+        ("dumpi-2013.03.14-0000.bin", b"\xef\xbe\xad\xde\xff\0", "dumpi-binary"),
+        ("dumpi-2013.03.14.meta", b"hostname=n1\nnumprocs=64\n", "dumpi-binary"),
+        ("traces.otf2", b"OTF2\x01", "otf2"),
         ("a.txt", b"MPI_Init entering at walltime 8153.0493, cputime 0.1 seconds\n", "dumpi"),
         ("pmpi-trace-rank-0.txt", b"# host: n1\nMPI_Init:1234:-:-:1300\n", "liballprof"),
         ("all_reduce.0.et", b"\x07\x0a\x050.0.4\x41\x12", "chakra"),
@@ -401,4 +402,149 @@ fn connections_that_no_schedule_has_are_refused_with_the_reason() {
         let errors = read_bytes("x.cm", text.as_bytes(), &Options::default()).unwrap_err().plain();
         assert!(errors.contains(words), "{words}: {errors}");
     }
+}
+
+/// A call of DUMPI's text from one time to another, in nanoseconds.
+fn dumpi_call(name: &str, begin: u32, end: u32, arguments: &str) -> String {
+    let arguments: String = arguments.split("; ").map(|it| format!("{it}\n")).collect();
+    let time =
+        |at: u32| format!("walltime 1400000000.{at:09}, cputime 0.{at:09} seconds in thread 0.");
+    format!("{name} entering at {}\n{arguments}{name} returning at {}\n", time(begin), time(end))
+}
+
+fn dumpi(ranks: &[String]) -> Result<Reading, String> {
+    static NUMBER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let folder = Folder::new(&format!("dumpi-{number}"));
+    for (rank, text) in ranks.iter().enumerate() {
+        folder.write(&format!("dumpi-2013.03.14-{rank:04}.txt"), text);
+    }
+    read(&folder.0, &Options::default()).map_err(|it| it.plain())
+}
+
+#[test]
+fn calls_of_dumpi_are_messages_with_computation_between_them() {
+    let comm = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
+    let double = "MPI_Datatype datatype=14 (MPI_DOUBLE)";
+    let status = "MPI_Status status=<IGNORED>";
+    let zero = [
+        dumpi_call("MPI_Init", 0, 100, "int argc=1; string argv[1]=[\"a=b\"]"),
+        dumpi_call(
+            "MPI_Type_vector",
+            110,
+            120,
+            &format!(
+                "int count=3; int blocklength=2; int stride=9; {}; MPI_Datatype newtype=28 (user-defined-datatype)",
+                double.replace("datatype=", "oldtype=")
+            ),
+        ),
+        dumpi_call(
+            "MPI_Isend",
+            200,
+            210,
+            &format!(
+                "int count=1; MPI_Datatype datatype=28 (user-defined-datatype); int dest=1; int tag=5; {comm}; MPI_Request request=[7]"
+            ),
+        ),
+        dumpi_call(
+            "MPI_Irecv",
+            210,
+            220,
+            &format!(
+                "int count=2; {double}; int source=-1 (MPI_ANY_SOURCE); int tag=-1 (MPI_ANY_TAG); {comm}; MPI_Request request=[8]"
+            ),
+        ),
+        dumpi_call("MPI_Test", 230, 240, &format!("MPI_Request request=[8]; int flag=0; {status}")),
+        dumpi_call(
+            "MPI_Waitany",
+            300,
+            900,
+            &format!("int count=2; MPI_Request requests[2]=[7, 8]; int index=1; {status}"),
+        ),
+        dumpi_call("MPI_Test", 950, 960, &format!("MPI_Request request=[7]; int flag=1; {status}")),
+        dumpi_call(
+            "MPI_Gatherv",
+            960,
+            970,
+            &format!(
+                "int commrank=0; int commsize=2; int sendcount=1; {}; int recvcounts[2]=[1, 3]; int displs[2]=[0, 1]; {}; int root=0; {comm}",
+                double.replace("datatype=", "sendtype="),
+                double.replace("datatype=", "recvtype=")
+            ),
+        ),
+        dumpi_call("MPI_Finalize", 1000, 1001, ""),
+    ];
+    let one = [
+        "version=1.0.0\n".to_owned(),
+        dumpi_call("MPI_Init", 0, 100, ""),
+        dumpi_call(
+            "MPI_Comm_dup",
+            100,
+            110,
+            "MPI_Comm oldcomm=2 (MPI_COMM_WORLD); MPI_Comm newcomm=4 (user-defined-comm)",
+        ),
+        dumpi_call(
+            "MPI_Recv",
+            150,
+            400,
+            &format!(
+                "int count=6; {double}; int source=0; int tag=5; MPI_Comm comm=4 (user-defined-comm); {status}"
+            ),
+        ),
+        dumpi_call(
+            "MPI_Send",
+            500,
+            510,
+            &format!("int count=2; {double}; int dest=0; int tag=9; {comm}"),
+        ),
+        dumpi_call(
+            "MPI_Gatherv",
+            510,
+            520,
+            &format!(
+                "int commrank=1; int commsize=2; int sendcount=3; {}; int recvcounts[2]=<IGNORED>; int displs[2]=<IGNORED>; {}; int root=0; {comm}",
+                double.replace("datatype=", "sendtype="),
+                double.replace("datatype=", "recvtype=")
+            ),
+        ),
+        dumpi_call("MPI_Finalize", 520, 530, ""),
+    ];
+    let reading = dumpi(&[zero.concat(), one.concat()]).unwrap();
+    let any = crate::application::ANY;
+    let schedule = &reading.schedule;
+    assert_eq!(
+        of_rank(schedule, 0),
+        [
+            (Action::Compute, 100, 0, 0),
+            (Action::Send, 48, 1, 5),
+            (Action::Receive, 16, any, any),
+            (Action::Compute, 80, 0, 0),
+            (Action::Compute, 50, 0, 0),
+            (Action::Receive, 24, 1, of_rank(schedule, 1)[4].3),
+            (Action::Compute, 30, 0, 0),
+        ]
+    );
+    assert_eq!(
+        of_rank(schedule, 1)[..4],
+        [
+            (Action::Compute, 50, 0, 0),
+            (Action::Receive, 48, 0, 5),
+            (Action::Compute, 100, 0, 0),
+            (Action::Send, 16, 0, 9),
+        ]
+    );
+    // The computation behind the wait depends on the receipt and on what was before.
+    assert_eq!([3, 4, 5].map(|number| schedule.waits(number)), [1, 2, 2]);
+    let unknown = dumpi_call("MPI_Barrier", 1, 2, "MPI_Comm comm=6 (user-defined-comm)");
+    let errors = dumpi(&[unknown]).unwrap_err();
+    assert!(errors.contains("0000.txt:3:1") && errors.contains("communicator 6"), "{errors}");
+    let unknown = dumpi_call("MPI_Win_fence", 1, 2, "int assert=0");
+    assert!(dumpi(&[unknown]).unwrap_err().contains("MPI_Win_fence is not read"));
+    let unknown = dumpi_call(
+        "MPI_Bcast",
+        1,
+        2,
+        &format!("int count=1; MPI_Datatype datatype=40 (x); int root=0; {comm}"),
+    );
+    assert!(dumpi(&[unknown]).unwrap_err().contains("the size of `datatype=40` is not known"));
 }

@@ -212,7 +212,7 @@ impl Trace {
             of_file(problem.help(it.help))
         })?;
         if order.cut > 0 {
-            *self.counted.entry("control dependency that is cut off").or_default() += order.cut;
+            *self.counted.entry("control dependency left out").or_default() += order.cut;
         }
         let mut ends = vec![End::default(); steps.len()];
         let mut after = Vec::new();
@@ -428,10 +428,10 @@ fn tag(node: &Node) -> Result<u32, Mistake> {
 /// The order in which nodes are added, and their dependencies as places.
 struct Order {
     places: Vec<u32>,
-    /// [`CUT`] stands for a node that is not there.
+    /// [`CUT`] stands for one that was left out.
     dependencies: Vec<u32>,
-    /// How many nodes are not there: converters leave out those of calls that others are part of,
-    /// and keep the dependencies of control on them.
+    /// How many dependencies of control were left out: on nodes that are not there, and among nodes
+    /// that would wait for each other. Converters leave out nodes of calls that others are part of.
     cut: u64,
 }
 
@@ -442,70 +442,92 @@ fn order(steps: &[Step], dependencies: &[u64]) -> Result<Order, Mistake> {
     let mut by_id: Vec<(u64, u32)> = (0..).zip(steps).map(|(place, it)| (it.id, place)).collect();
     by_id.sort_unstable();
     if let Some(pair) = by_id.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(mistake(
-            format!("there are two nodes {}", pair[0].0),
-            "each has an id of its own",
-        ));
+        let message = format!("there are two nodes {}", pair[0].0);
+        return Err(mistake(message, "each has an id of its own"));
     }
     let mut places = Vec::with_capacity(dependencies.len());
-    let mut waits = vec![0u32; steps.len()];
-    let mut dependants = vec![0u32; steps.len() + 1];
     let (mut first, mut cut) = (0, 0);
-    for (place, step) in steps.iter().enumerate() {
+    for step in steps {
         for at in first..step.dependencies {
             let id = dependencies[at as usize];
-            let other = match by_id.binary_search_by_key(&id, |it| it.0) {
+            places.push(match by_id.binary_search_by_key(&id, |it| it.0) {
                 Ok(found) => by_id[found].1,
                 Err(_) if at < step.control => {
                     cut += 1;
-                    places.push(CUT);
-                    continue;
+                    CUT
                 }
                 Err(_) => {
                     let message =
                         format!("node {} needs data of node {id}, which is not there", step.id);
                     return Err(mistake(message, "a trace has all nodes whose data others need"));
                 }
-            };
-            places.push(other);
-            waits[place] += 1;
-            dependants[other as usize + 1] += 1;
+            });
         }
         first = step.dependencies;
     }
-    for place in 1..dependants.len() {
-        dependants[place] += dependants[place - 1];
+    let (mut order, waits) = sorted(steps, &places);
+    if order.len() < steps.len() {
+        // Among nodes that wait for each other those of control give way.
+        let mut first = 0;
+        for (place, step) in steps.iter().enumerate() {
+            for other in &mut places[first..step.control as usize] {
+                if waits[place] > 0 && *other != CUT && waits[*other as usize] > 0 {
+                    *other = CUT;
+                    cut += 1;
+                }
+            }
+            first = step.dependencies as usize;
+        }
+        let waits;
+        (order, waits) = sorted(steps, &places);
+        if let Some(stuck) = waits.iter().position(|waits| *waits > 0) {
+            let id = steps[stuck].id;
+            let message = format!(
+                "node {id} needs its own data by way of others, or waits for one that does"
+            );
+            let help = "data come from nodes before: leave one of the dependencies out";
+            return Err(mistake(message, help));
+        }
     }
-    let mut filled = dependants.clone();
-    let mut waiting = vec![0u32; places.len() - cut as usize];
-    let mut first = 0;
-    for (place, step) in (0u32..).zip(steps) {
-        for other in places[first..step.dependencies as usize].iter().filter(|it| **it != CUT) {
+    Ok(Order { places: order, dependencies: places, cut })
+}
+
+/// The nodes that can be ordered, and for how many dependencies each of all still waits then.
+fn sorted(steps: &[Step], places: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let of = |place: usize| {
+        let first = if place == 0 { 0 } else { steps[place - 1].dependencies };
+        places[first as usize..steps[place].dependencies as usize].iter().filter(|it| **it != CUT)
+    };
+    let mut waits: Vec<u32> = (0..steps.len()).map(|place| narrow(of(place).count())).collect();
+    // By node: where its dependants begin in the list.
+    let mut firsts = vec![0u32; steps.len() + 1];
+    for other in places.iter().filter(|it| **it != CUT) {
+        firsts[*other as usize + 1] += 1;
+    }
+    for place in 1..firsts.len() {
+        firsts[place] += firsts[place - 1];
+    }
+    let mut filled = firsts.clone();
+    let mut dependants = vec![0u32; firsts[steps.len()] as usize];
+    for place in 0..steps.len() {
+        for other in of(place) {
             let at = &mut filled[*other as usize];
-            waiting[*at as usize] = place;
+            dependants[*at as usize] = narrow(place);
             *at += 1;
         }
-        first = step.dependencies as usize;
     }
     let is_free = |place: &u32| waits[*place as usize] == 0;
     let mut free: VecDeque<u32> = (0..narrow(steps.len())).filter(is_free).collect();
     let mut order = Vec::with_capacity(steps.len());
     while let Some(place) = free.pop_front() {
         order.push(place);
-        let (from, to) = (dependants[place as usize], dependants[place as usize + 1]);
-        for other in &waiting[from as usize..to as usize] {
+        let (from, to) = (firsts[place as usize], firsts[place as usize + 1]);
+        for other in &dependants[from as usize..to as usize] {
             waits[*other as usize] -= 1;
             if waits[*other as usize] == 0 {
                 free.push_back(*other);
             }
         }
     }
-    if let Some(stuck) = waits.iter().position(|waits| *waits > 0) {
-        let message = format!(
-            "node {} depends on itself by way of others, or waits for one that does",
-            steps[stuck].id
-        );
-        return Err(mistake(message, "dependencies go back in time: leave one of them out"));
-    }
-    Ok(Order { places: order, dependencies: places, cut })
+    (order, waits)
 }

@@ -195,7 +195,7 @@ fn mistakes_of_graphs_name_the_file_and_the_node() {
     let refused = |nodes: &[Node]| read_with(&Options::default(), &[nodes.to_vec()]).unwrap_err();
     for (nodes, words) in [
         (vec![computation(0, &[8], 1)], "node 0 needs data of node 8, which is not there"),
-        (vec![computation(0, &[1], 1), computation(1, &[0], 1)], "node 0 depends on itself"),
+        (vec![computation(0, &[1], 1), computation(1, &[0], 1)], "node 0 needs its own data"),
         (vec![computation(3, &[], 1), computation(3, &[], 1)], "there are two nodes 3"),
         (vec![collective(0, &[], 12, 1)], "node 0 (n0): there is no `comm_type` 12"),
         (vec![node(0, COLLECTIVE, &[], &[("comm_type", 0)])], "its `comm_size` is missing"),
@@ -209,8 +209,12 @@ fn mistakes_of_graphs_name_the_file_and_the_node() {
     // A dependency of control on a node that a converter left out is none, and is counted.
     let cut = Node { control_dependencies: vec![3, 1], ..computation(0, &[], 1) };
     let reading = read_with(&Options::default(), &[vec![cut, computation(1, &[], 1)]]).unwrap();
-    assert_eq!(reading.calls.last(), Some(&("control dependency that is cut off", 1)));
+    assert_eq!(reading.calls.last(), Some(&("control dependency left out", 1)));
     assert_eq!(carry_out(&reading.schedule).busy, 2000);
+    // So is one that would let nodes wait for each other.
+    let back = Node { control_dependencies: vec![0], ..computation(1, &[], 1) };
+    let reading = read_with(&Options::default(), &[vec![computation(0, &[1], 1), back]]).unwrap();
+    assert_eq!(reading.calls.last(), Some(&("control dependency left out", 1)));
     let fast = Options { flops_per_second: Some(1e9), ..Options::default() };
     let reading = read_with(&fast, &[vec![node(0, COMPUTATION, &[], &[("num_ops", 5)])]]).unwrap();
     assert_eq!(reading.schedule.operation(0).amount, 5);

@@ -223,3 +223,27 @@ fn mistakes_of_graphs_name_the_file_and_the_node() {
     let errors = super::super::read_bytes("x.et", cut, &Options::default()).unwrap_err().plain();
     assert!(errors.contains("at byte 8: the file ends in a message"), "{errors}");
 }
+
+#[test]
+fn the_trace_of_the_scenario_is_a_step_of_training() {
+    // Forward; three layers backward, whose gradients are all-reduced while the next is computed.
+    let mut nodes = vec![computation(0, &[], 60)];
+    for layer in 0..3 {
+        nodes.push(computation(2 * layer + 1, &[(2 * layer).saturating_sub(1)], 40));
+        nodes.push(collective(2 * layer + 2, &[2 * layer + 1], 0, 1 << 20));
+    }
+    nodes.push(computation(7, &[2, 4, 6], 20));
+    let bytes = file(&nodes);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/applications/chakra");
+    for rank in 0..8 {
+        let path = folder.join(format!("step.{rank}.et"));
+        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), bytes, "UPDATE_EXPECTED=1 writes it");
+    }
+    let reading = read_file(&folder, &Options::default()).unwrap();
+    assert_eq!(reading.calls, [("collective", 24), ("computation", 40)]);
+    let carried = carry_out(&reading.schedule);
+    assert_eq!((carried.busy, carried.sent[0]), (200_000, 3 * 2 * 7 * (1 << 20) / 8));
+}

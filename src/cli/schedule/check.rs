@@ -41,7 +41,7 @@ pub(super) struct Check {
 struct Checked<'t> {
     #[serde(flatten)]
     tally: &'t Tally,
-    /// What the file is.
+    /// The name of the file's format.
     format: &'t str,
     /// How often each kind of call is in a trace.
     calls: BTreeMap<&'t str, u64>,
@@ -59,18 +59,18 @@ impl Check {
         let reading = read(&self.file, &options);
         bar.doing("matching messages");
         let reading = reading.inspect_err(|_| bar.finish())?;
-        let schedule = reading.schedule;
-        let (tally, unmatched) = (Tally::new(&schedule), check(&schedule));
+        let schedule = &reading.schedule;
+        let (tally, unmatched) = (Tally::new(schedule), check(schedule));
         bar.finish();
         let examples: Vec<String> =
-            unmatched.iter().take(LISTED).map(|it| line(&schedule, it)).collect();
+            unmatched.iter().take(LISTED).map(|it| line(schedule, it)).collect();
         let count: u64 = unmatched.iter().map(|it| it.count).sum();
         if self.json {
-            let calls = reading.calls.into_iter().collect();
-            let (tally, format) = (&tally, reading.what);
+            let calls = reading.calls.iter().copied().collect();
+            let (tally, format) = (&tally, reading.format.name);
             print_json(&Checked { tally, format, calls, unmatched: count, examples })?;
         } else {
-            print_text(&text::read(reading.what, reading.files.len(), &reading.calls))?;
+            print_text(&text::read(&reading))?;
             print_text(&text::tally(&tally))?;
             let mut text = String::new();
             for example in &examples {

@@ -31,6 +31,7 @@ use flitlab::units::{Bytes, parse_bytes};
     flitlab schedule all-reduce --algorithm ring --ranks 64 --bytes 1MiB --out ring.goal\n  \
     flitlab schedule npb --benchmark lu --class C --ranks 128 --iterations 2 --out lu.bin\n  \
     flitlab schedule check ring.goal\n  \
+    flitlab schedule read traces/ --out x.goal\n  \
     flitlab schedule --list")]
 pub(super) struct Schedule {
     #[command(subcommand)]
@@ -50,7 +51,7 @@ struct Make {
     /// What is made; --list names and describes all
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names(), required_unless_present = "list")]
     name: Option<String>,
-    /// Print what can be made, with all algorithms, benchmarks and classes
+    /// Print what can be made, with all algorithms, benchmarks and classes, and what can be read
     #[arg(long)]
     list: bool,
     /// How many ranks there are

@@ -14,8 +14,8 @@ use flitlab::application::read::{Options, read};
 
 /// Read a trace of another program and write what it does as a GOAL file
 ///
-/// The format is told by the first bytes: traces of SimGrid, and GOAL itself, text or binary
-/// (docs/schedules.md). A count goes to standard error.
+/// The format is told by the first bytes; `flitlab schedule --list` names all, and
+/// docs/schedules.md says what becomes of each. A count goes to standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     flitlab schedule read traces/ti_trace0.txt --flops-per-second 5e9 --out x.goal")]
@@ -70,7 +70,7 @@ impl Read {
         let written = self.out.write(&reading.schedule);
         bar.finish();
         written?;
-        say(text::read(reading.what, reading.files.len(), &reading.calls).trim_end());
+        say(text::read(&reading).trim_end());
         say(text::tally(&Tally::new(&reading.schedule)).trim_end());
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! A schedule's count as text for people.
 
 use super::super::terminal::fact;
+use flitlab::application::read::Reading;
 use flitlab::application::{Share, Tally};
 use flitlab::units::{Bytes, bytes_text};
 
@@ -8,13 +9,18 @@ use flitlab::units::{Bytes, bytes_text};
 const COLUMN: usize = 20;
 
 /// What a file is, and the calls in a trace; nothing of a schedule.
-pub(super) fn read(what: &str, files: usize, calls: &[(&str, u64)]) -> String {
-    if calls.is_empty() {
+pub(super) fn read(reading: &Reading) -> String {
+    if reading.calls.is_empty() {
         return String::new();
     }
-    let files = if files == 1 { "1 file".into() } else { format!("{files} files") };
-    let calls: Vec<String> = calls.iter().map(|(name, count)| format!("{count} {name}")).collect();
-    fact("read", &format!("{what}, {files}"), COLUMN) + &fact("calls", &calls.join(", "), COLUMN)
+    let files = match reading.files.len() {
+        0 | 1 => "1 file".into(),
+        files => format!("{files} files"),
+    };
+    let calls = reading.calls.iter().map(|(name, count)| format!("{count} {name}"));
+    let calls: Vec<String> = calls.collect();
+    fact("read", &format!("{}, {files}", reading.format.what), COLUMN)
+        + &fact("calls", &calls.join(", "), COLUMN)
 }
 
 pub(super) fn tally(tally: &Tally) -> String {

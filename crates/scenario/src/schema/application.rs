@@ -115,6 +115,10 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     }
     let format = reader.text("file").and_then(|file| Format::of_file(&beside(reader, file)));
     let options = options(reader, format);
+    if OPTIONS.iter().any(|key| reader.broken.contains(&reader.path(key))) {
+        reader.ignore("file");
+        return None;
+    }
     read_other(reader, "file", &kind, doc, |path, files| {
         let reading = read_application(path, &options)?;
         *files = reading.files;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{FORMATS, Format};
 
 /// How many bytes of a file are looked at.
-const LOOKED_AT: u64 = 4096;
+const LOOKED_AT: usize = 4096;
 
 /// The first bytes of a file, and its name.
 pub struct Beginning {
@@ -27,7 +27,7 @@ pub struct Beginning {
 impl Beginning {
     /// Of a file with this content.
     pub fn new(path: &Path, content: &[u8]) -> Self {
-        let bytes = &content[..content.len().min(LOOKED_AT as usize)];
+        let bytes = &content[..content.len().min(LOOKED_AT)];
         let text = std::str::from_utf8(bytes).or_else(|error| match error.error_len() {
             // The last letter may be cut off.
             None => std::str::from_utf8(&bytes[..error.valid_up_to()]),
@@ -51,7 +51,7 @@ impl Beginning {
     pub fn of_file(path: &Path) -> Option<Self> {
         let mut start = Vec::new();
         let file = if path.is_file() { File::open(path).ok()? } else { return None };
-        file.take(LOOKED_AT).read_to_end(&mut start).ok()?;
+        file.take(LOOKED_AT as u64).read_to_end(&mut start).ok()?;
         Some(Self::new(path, &start))
     }
 

@@ -7,7 +7,7 @@ use super::{Content, Options};
 use crate::application::ANY;
 use crate::application::complaints::of_file;
 use crate::application::generate::Library;
-use crate::application::generate::collective::{self, Call};
+use crate::application::generate::collective::{self, Call, LIBRARIES};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Program, Request};
 use flitlab_base::document::{Diagnostic, Diagnostics};
@@ -39,7 +39,11 @@ impl Calls {
     /// names.
     pub(super) fn new(ranks: u32, options: &Options) -> Result<Self, Diagnostics> {
         let library = Library::named(options.algorithm.as_deref());
-        let library = library.map_err(|message| of_file(Diagnostic::unplaced(message)))?;
+        let library = library.map_err(|message| {
+            let names = LIBRARIES.map(|library| format!("`{}`", library.0)).join(" or ");
+            let help = format!("`algorithm` names the library that the program used: {names}");
+            of_file(Diagnostic::unplaced(message).help(help))
+        })?;
         Ok(Self {
             program: Program::new(),
             world: Communicator::world(ranks, 0),
@@ -73,7 +77,8 @@ impl Calls {
     /// The schedule of all ranks; `path` is where it was read from.
     pub(super) fn finish(self, path: &Path) -> Result<Content, Diagnostics> {
         let schedule = self.program.finish().map_err(|message| {
-            of_file(Diagnostic::unplaced(format!("{}: {message}", path.display())))
+            let problem = Diagnostic::unplaced(format!("{}: {message}", path.display()));
+            of_file(problem.help("docs/schedules.md says what a schedule can have"))
         })?;
         Ok(Content { schedule, calls: self.counted.into_iter().collect() })
     }
@@ -166,7 +171,7 @@ impl Calls {
         let bytes = |place: u32| parts[place as usize];
         let world = &mut self.world;
         self.program.in_phase("reduce-scatter-v", |program| {
-            collective::reduce_scatter_v(program, world, &bytes)
+            collective::reduce_scatter_v(program, world, &bytes);
         });
     }
 

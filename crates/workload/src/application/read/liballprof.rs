@@ -316,7 +316,8 @@ fn call(mpi: &mut Mpi, line: &str) -> Result<(), Flaw> {
             mpi.blocking(&[receive.filter(|_| of_all), send.filter(|_| of_all)]);
         }
         "Barrier" => {
-            if arguments.of_all(mpi)? {
+            let of_all = arguments.of_all(mpi)?;
+            if of_all {
                 mpi.calls.collective("barrier", 1, 0);
             }
         }

@@ -21,6 +21,7 @@ mod simgrid;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Schedule, goal};
@@ -55,6 +56,12 @@ pub(in crate::application) enum Treatment {
     },
     /// They are not read; this is what to do.
     Named { way_out: &'static str },
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
 }
 
 impl PartialEq for Format {
@@ -137,8 +144,8 @@ pub struct Content {
 /// A file that was read.
 #[derive(Debug)]
 pub struct Reading {
-    /// What the file is, with an article.
-    pub what: &'static str,
+    /// The format of the file.
+    pub format: &'static Format,
     /// The operations of all ranks.
     pub schedule: Schedule,
     /// How often calls or nodes of a name are in the trace; empty of a schedule.
@@ -200,7 +207,7 @@ impl Format {
         }
     }
 
-    fn read(&self, input: Input<'_>, options: &Options) -> Result<Reading, Diagnostics> {
+    fn read(&'static self, input: Input<'_>, options: &Options) -> Result<Reading, Diagnostics> {
         let name = input.path().display().to_string();
         let Treatment::Read { takes, read } = self.treatment else {
             let problem = format!("{name} is {}, which flitlab does not read", self.what);
@@ -212,7 +219,7 @@ impl Format {
             return Err(of_file(Diagnostic::unplaced(problem).help(help)));
         }
         let Content { schedule, calls } = read(&input, options)?;
-        Ok(Reading { what: self.what, schedule, calls, files: input.into_opened() })
+        Ok(Reading { format: self, schedule, calls, files: input.into_opened() })
     }
 }
 
@@ -225,7 +232,7 @@ impl Format {
 pub fn read(path: &Path, options: &Options) -> Result<Reading, Diagnostics> {
     let path = files::file_of(path)?;
     let format = Beginning::of_file(&path).and_then(|file| file.format());
-    format.unwrap_or(&goal::GOAL).read(Input::of_file(path), options)
+    format.unwrap_or(&FORMATS[0]).read(Input::of_file(path), options)
 }
 
 /// Reads the content of a file; `name` is what messages call it. Files of other ranks are not
@@ -235,7 +242,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Reading, Diagnostics> {
 /// As [`read`].
 pub fn read_bytes(name: &str, content: &[u8], options: &Options) -> Result<Reading, Diagnostics> {
     let format = Beginning::new(Path::new(name), content).format();
-    format.unwrap_or(&goal::GOAL).read(Input::of_bytes(name, content), options)
+    format.unwrap_or(&FORMATS[0]).read(Input::of_bytes(name, content), options)
 }
 
 fn is_number(word: &str) -> bool {

@@ -213,17 +213,15 @@ impl Mpi {
 /// The time that is written as a decimal number of units, of which a nanosecond is the last of so
 /// many digits behind the point. A number of seconds since 1970 has more digits than a floating
 /// point number keeps.
-pub(super) fn nanoseconds(text: &str, digits: u32) -> Option<i128> {
+pub(super) fn nanoseconds(text: &str, digits: usize) -> Option<i128> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |part: &str| part.bytes().all(|it| it.is_ascii_digit()) && part.len() < 24;
     if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    let kept = fraction.get(..digits as usize).unwrap_or(fraction);
-    let scale = |missing: usize| 10i128.pow(missing as u32);
-    let kept_value: i128 = if kept.is_empty() { 0 } else { kept.parse().ok()? };
-    let whole: i128 = whole.parse().ok()?;
-    Some(whole * scale(digits as usize) + kept_value * scale(digits as usize - kept.len()))
+    // As many digits as there can be, with zeros in place of missing ones.
+    let kept: String = fraction.chars().chain(std::iter::repeat('0')).take(digits).collect();
+    format!("{whole}{kept}").parse().ok()
 }
 
 /// Bytes of so many elements of a size.

@@ -210,8 +210,7 @@ fn of_all_ranks(input: &Input<'_>, path: &Path, options: &Options) -> Result<Con
     let ranks = index.last().map_or(0, |it| it.0 + 1);
     let mut trace = Trace::new(ranks, options)?;
     let mut lines = Lines::new(&name);
-    let mut next = 0;
-    for of_rank in index.chunk_by(|one, other| one.0 == other.0) {
+    for (next, of_rank) in (0..).zip(index.chunk_by(|one, other| one.0 == other.0)) {
         let rank = of_rank[0].0;
         if rank != next {
             let problem = format!("{name}: rank {next} is missing: no line is of it");
@@ -221,7 +220,6 @@ fn of_all_ranks(input: &Input<'_>, path: &Path, options: &Options) -> Result<Con
             );
             return Err(of_file(Diagnostic::unplaced(problem).help(help)));
         }
-        next += 1;
         for &(_, number, start) in of_rank {
             let end = content[start..].iter().position(|it| *it == b'\n');
             let bytes = &content[start..end.map_or(content.len(), |end| start + end)];

@@ -10,6 +10,7 @@ use super::{Mistake, mistake};
 use crate::application::complaints::of_file;
 use crate::application::generate::communicator::Communicator;
 use flitlab_base::document::{Diagnostic, Diagnostics};
+use flitlab_base::narrow::narrow;
 
 /// Contexts of groups: those of [`Communicator::of`].
 const CONTEXTS: std::ops::RangeInclusive<u32> = 2..=254;
@@ -119,7 +120,7 @@ impl Groups {
         if self.groups[group].context == 0 {
             self.groups[group].context = self.context(&self.groups[group].members.clone())?;
         }
-        Ok((group, self.groups[group].members.len() as u32))
+        Ok((group, narrow(self.groups[group].members.len())))
     }
 
     /// A context that no group with one of these members has.
@@ -144,7 +145,7 @@ impl Groups {
             return (rank < self.ranks).then_some(rank);
         }
         let place = self.groups[group].members.iter().position(|member| *member == rank);
-        place.map(|place| place as u32)
+        place.map(narrow)
     }
 
     /// The members of a group, seen by one of them.

@@ -117,10 +117,13 @@ impl Algorithms {
 }
 
 fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
-    let wrong = |message: String| of_file(Diagnostic::unplaced(message));
+    let wrong = |message: String, help: &str| of_file(Diagnostic::unplaced(message).help(help));
     let files = input.ranks()?;
     let ranks = narrow(files.len());
-    let algorithms = Algorithms::named(options.algorithm.as_deref()).map_err(wrong)?;
+    let algorithms = Algorithms::named(options.algorithm.as_deref());
+    let algorithms = algorithms.map_err(|message| {
+        wrong(message, "`algorithm` says how collective operations are computed")
+    })?;
     let mut trace = Trace {
         groups: Groups::new(ranks, options.groups.as_ref())?,
         program: Program::new(),
@@ -136,7 +139,9 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
         }
     }
     let path = input.path().display();
-    let schedule = trace.program.finish().map_err(|message| wrong(format!("{path}: {message}")))?;
+    let schedule = trace.program.finish().map_err(|message| {
+        wrong(format!("{path}: {message}"), "docs/schedules.md says what a schedule can have")
+    })?;
     Ok(Content { schedule, calls: trace.counted.into_iter().collect() })
 }
 

@@ -251,7 +251,6 @@ fn files_of_other_programs_are_named_with_a_way_out() {
     for (file, text, name) in [
         ("halo.load", "[JOB_ID] 10\n[NID_LIST] 0-63\n", "a load file of SST's Ember"),
         ("a.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\">\n", "a platform of SimGrid"),
-        ("dumpi-1.meta", "hostname=n1\nnumprocs=2\n", "a DUMPI trace in binary form"),
         ("x.otf2", "OTF2\u{1}", "a trace in OTF2"),
     ] {
         place.write(file, text);

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use super::Beginning;
 use crate::application::complaints::of_file;
 use flitlab_base::document::{Diagnostic, Diagnostics};
+use flitlab_base::memory::claim;
 
 /// The most ranks of a trace.
 pub(super) const MAX_RANKS: u32 = 1 << 20;
@@ -78,6 +79,11 @@ impl<'b> Input<'b> {
     /// # Errors
     /// If it can't be read.
     pub(super) fn content(&self, path: &Path) -> Result<Vec<u8>, Diagnostics> {
+        let length = path.metadata().map_or(0, |file| file.len());
+        claim(path.display().to_string(), length).map_err(|shortage| {
+            let problem = Diagnostic::unplaced(shortage.to_string());
+            of_file(problem.help(shortage.help()))
+        })?;
         let mut bytes = Vec::new();
         let read = self.open(path)?.read_to_end(&mut bytes);
         read.map_err(|error| unreadable(path, &error))?;
@@ -90,12 +96,20 @@ impl<'b> Input<'b> {
     /// # Errors
     /// If one is missing between others.
     pub(super) fn ranks(&self) -> Result<Vec<PathBuf>, Diagnostics> {
-        let alone = || Ok(vec![self.path.clone()]);
-        let name = self.path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        self.ranks_of(&self.path)
+    }
+
+    /// The files of ranks of which one is at a path, as [`ranks`](Self::ranks).
+    ///
+    /// # Errors
+    /// If one is missing between others.
+    pub(super) fn ranks_of(&self, path: &Path) -> Result<Vec<PathBuf>, Diagnostics> {
+        let alone = || Ok(vec![path.to_owned()]);
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let Some(range) = rank_in(name).filter(|_| self.content.is_none()) else {
             return alone();
         };
-        let folder = match self.path.parent() {
+        let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
@@ -135,7 +149,7 @@ impl<'b> Input<'b> {
             let problem = format!("{} files of ranks are too many", ranks.len());
             return Err(of_file(Diagnostic::unplaced(problem).help(format!("{most} at the most"))));
         }
-        Ok(ranks.into_iter().map(|(_, name)| self.path.with_file_name(name)).collect())
+        Ok(ranks.into_iter().map(|(_, name)| path.with_file_name(name)).collect())
     }
 }
 
@@ -186,6 +200,10 @@ fn file_in(folder: &Path) -> Result<PathBuf, Diagnostics> {
     files.dedup_by(|next, first| next.0 == first.0);
     let is_trace = |path: &PathBuf| Beginning::of_file(path)?.format().filter(|it| it.is_read());
     files.retain(|(_, _, path)| is_trace(path).is_some());
+    // What a file .meta names is there besides.
+    if files.len() > 1 {
+        files.retain(|(_, name, _)| !name.ends_with(".meta"));
+    }
     let name = folder.display();
     match files.as_slice() {
         [(_, _, path)] => Ok(path.clone()),

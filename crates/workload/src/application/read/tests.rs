@@ -43,7 +43,7 @@ fn files_of_others_are_known_by_their_first_bytes() {
         ("actions.txt", b"0 init\n1 init\n", "simgrid"),
         ("actions0.txt", b"p3 compute 1e9\n", "simgrid"),
         ("t.trace", b"0 allReduce 4 0\n", "simgrid"),
-        ("dumpi-2013.03.14-0000.bin", b"\xef\xbe\xad\xde\xff\0", "dumpi-binary"),
+        ("dumpi-2013.03.14-0000.bin", b"\xff\xaa\xddDUMPI\0", "dumpi-binary"),
         ("dumpi-2013.03.14.meta", b"hostname=n1\nnumprocs=64\n", "dumpi-binary"),
         ("traces.otf2", b"OTF2\x01", "otf2"),
         ("a.txt", b"MPI_Init entering at walltime 8153.0493, cputime 0.1 seconds\n", "dumpi"),
@@ -547,4 +547,32 @@ fn calls_of_dumpi_are_messages_with_computation_between_them() {
         &format!("int count=1; MPI_Datatype datatype=40 (x); int root=0; {comm}"),
     );
     assert!(dumpi(&[unknown]).unwrap_err().contains("the size of `datatype=40` is not known"));
+}
+
+#[test]
+fn binaries_of_dumpi_are_the_same_as_their_text() {
+    let folder = Folder::new("dumpi-binary");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces/dumpi");
+    let of = |ending: &str| read(&root.join(format!("dumpi-0000.{ending}")), &Options::default());
+    let (text, binary) = (of("txt").unwrap(), of("bin").unwrap());
+    assert!(text.schedule == binary.schedule);
+    assert_eq!(text.calls, binary.calls);
+    assert!(crate::application::check(&binary.schedule).is_empty());
+    for name in ["dumpi-0000.bin", "dumpi-0001.bin"] {
+        std::fs::copy(root.join(name), folder.0.join(name)).unwrap();
+    }
+    folder.write("dumpi.meta", "hostname=n1\nnumprocs=2\nfileprefix=dumpi\n");
+    for path in [folder.0.join("dumpi.meta"), folder.0.clone()] {
+        let reading = read(&path, &Options::default()).unwrap();
+        assert!(reading.schedule == text.schedule);
+    }
+    // A cut or changed binary is refused in words, or read as something else.
+    let whole = std::fs::read(root.join("dumpi-0000.bin")).unwrap();
+    for length in 0..whole.len() {
+        let cut = read_bytes("dumpi-0000.bin", &whole[..length], &Options::default());
+        assert!(cut.is_err_and(|it| !it.plain().is_empty()), "{length}");
+        let mut changed = whole.clone();
+        changed[length] = changed[length].wrapping_add(77);
+        let _ = read_bytes("dumpi-0000.bin", &changed, &Options::default());
+    }
 }

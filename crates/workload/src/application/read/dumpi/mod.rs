@@ -1,17 +1,20 @@
-//! Traces of DUMPI as text, one file a rank: what `dumpi2ascii` prints of the binaries.
+//! Traces of DUMPI, one file a rank: its binaries, or what `dumpi2ascii` prints of them.
 //!
-//! A call is the lines from `MPI_Name entering at walltime ...` to `MPI_Name returning at walltime
+//! In a text, a call is the lines from `MPI_Name entering at walltime ...` to `MPI_Name returning at walltime
 //! ...`, and in between an argument a line, `int count=10` or `MPI_Request requests[2]=[1, 2]`
 //! (`dumpi/bin/dumpi2ascii-callbacks.c` \[dumpi\]).
 
+mod binary;
+
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::files::Input;
 use super::lines::read_lines;
 use super::mpi::{Message, Mpi, bytes, is_local, nanoseconds};
-use super::{Content, Format, Options, Treatment};
-use crate::application::complaints::Flaw;
-use flitlab_base::document::Diagnostics;
+use super::{Beginning, Content, Format, Options, Treatment};
+use crate::application::complaints::{Flaw, of_file};
+use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
 pub(super) const DUMPI: Format = Format {
@@ -25,18 +28,16 @@ pub(super) const DUMPI: Format = Format {
 /// The binaries, and the file that names them.
 pub(super) const BINARY: Format = Format {
     name: "dumpi-binary",
-    what: "a DUMPI trace in binary form",
-    doc: "the binaries of DUMPI, which dumpi2ascii makes text of.",
-    is: |file| {
-        let is_binary = file.name.ends_with(".bin") && !file.is_text;
-        file.name.starts_with("dumpi-") && (is_binary || file.name.ends_with(".meta"))
-            || file.name.ends_with(".meta") && file.has("numprocs=") && file.has("fileprefix=")
-    },
-    treatment: Treatment::Named {
-        way_out: "DUMPI's own dumpi2ascii makes text of each rank's binary, which flitlab reads: `for f in \
-                  dumpi-*.bin; do dumpi2ascii \"$f\" > \"${f%.bin}.txt\"; done`",
-    },
+    what: "a DUMPI trace",
+    doc: "the binaries of DUMPI, a file a rank, or the file .meta that names them.",
+    is: |file| file.bytes.starts_with(&binary::MAGIC) || is_meta(file),
+    treatment: Treatment::Read { takes: &["algorithm"], read: read_binary },
 };
+
+/// Whether it is the text beside the binaries.
+fn is_meta(file: &Beginning) -> bool {
+    file.is_text && file.name.ends_with(".meta") && file.has("numprocs=")
+}
 
 const ENTERING: &str = " entering at walltime ";
 const RETURNING: &str = " returning at walltime ";
@@ -51,12 +52,7 @@ const SELF: i64 = 3;
 
 fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
     let files = input.ranks()?;
-    let mut trace = Trace {
-        mpi: Mpi::new(narrow(files.len()), options)?,
-        call: Call::default(),
-        types: BTreeMap::new(),
-        communicators: BTreeMap::new(),
-    };
+    let mut trace = Trace::new(files.len(), options)?;
     for file in &files {
         trace.begin_rank();
         let name = file.display().to_string();
@@ -66,6 +62,46 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
         }
     }
     trace.mpi.finish(input.path())
+}
+
+fn read_binary(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
+    let path = input.path();
+    let first = match input.beginning(path) {
+        Some(file) if is_meta(&file) => named_by(path, &String::from_utf8_lossy(&file.bytes))?,
+        _ => path.to_owned(),
+    };
+    let files = input.ranks_of(&first)?;
+    let mut trace = Trace::new(files.len(), options)?;
+    for file in &files {
+        trace.begin_rank();
+        let content = input.content(file)?;
+        let read = binary::read(&content, |call, end| trace.called(call, end));
+        read.map_err(|(byte, why)| {
+            let problem = format!("{}: at byte {byte}: {why}", file.display());
+            let help = "`dumpi2ascii` shows what is in it, and flitlab reads what it prints";
+            of_file(Diagnostic::unplaced(problem).help(help))
+        })?;
+        if !trace.mpi.next_rank() {
+            break;
+        }
+    }
+    trace.mpi.finish(path)
+}
+
+/// The binary of rank 0 that a file .meta names.
+fn named_by(meta: &Path, text: &str) -> Result<PathBuf, Diagnostics> {
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key));
+    let stem = meta.file_stem().unwrap_or_default().to_string_lossy();
+    let prefix = value("fileprefix=").unwrap_or(&stem).trim();
+    let prefix = Path::new(prefix).file_name().unwrap_or_default().to_string_lossy();
+    let named =
+        [4, 5, 6, 1].map(|width| meta.with_file_name(format!("{prefix}-{:0width$}.bin", 0)));
+    let found = named.iter().find(|path| path.is_file());
+    found.cloned().ok_or_else(|| {
+        let problem = format!("the file of rank 0 is missing: {}", named[0].display());
+        let help = format!("{} names it", meta.display());
+        of_file(Diagnostic::unplaced(problem).help(help))
+    })
 }
 
 /// A call whose lines are being read.
@@ -95,6 +131,10 @@ impl Call {
     /// The numbers of an array; none of one that is not recorded.
     fn numbers(&self, name: &str) -> Result<Vec<i64>, String> {
         let text = self.text(name)?;
+        // A binary has a request as it is.
+        if let Ok(number) = text.parse() {
+            return Ok(vec![number]);
+        }
         let Some(list) = text.strip_prefix('[').and_then(|text| text.split(']').next()) else {
             return Ok(Vec::new());
         };
@@ -124,6 +164,15 @@ fn time(line: &str, behind: &str) -> Option<i128> {
 }
 
 impl Trace {
+    fn new(ranks: usize, options: &Options) -> Result<Self, Diagnostics> {
+        Ok(Self {
+            mpi: Mpi::new(narrow(ranks), options)?,
+            call: Call::default(),
+            types: BTreeMap::new(),
+            communicators: BTreeMap::new(),
+        })
+    }
+
     fn begin_rank(&mut self) {
         self.call = Call::default();
         self.types = (0..).zip(TYPES).collect();

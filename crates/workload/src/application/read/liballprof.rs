@@ -8,7 +8,7 @@
 
 use super::files::Input;
 use super::lines::read_lines;
-use super::mpi::{Message, Mpi, bytes, is_local, nanoseconds};
+use super::mpi::{Message, Mpi, begins, bytes, is_local, nanoseconds};
 use super::{Content, Format, Options, Treatment};
 use crate::application::complaints::Flaw;
 use flitlab_base::document::Diagnostics;
@@ -239,7 +239,7 @@ fn call(mpi: &mut Mpi, line: &str) -> Result<(), Flaw> {
     let Some(known) = known else {
         if is_local(short) {
             // The first call of all says when the rank begins to compute.
-            if short.starts_with("Init") {
+            if begins(short) {
                 mpi.call(None, line.rsplit(':').next().and_then(time));
             }
             return Ok(());

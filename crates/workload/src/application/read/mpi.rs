@@ -65,7 +65,12 @@ const LOCAL: [&str; 45] = [
 
 /// Whether a call neither sends nor waits; `name` is without `MPI_`.
 pub(super) fn is_local(name: &str) -> bool {
-    LOCAL.iter().any(|local| name.starts_with(local))
+    name != "Get_accumulate" && LOCAL.iter().any(|local| name.starts_with(local))
+}
+
+/// Whether a call is the one with which a program's part in MPI begins.
+pub(super) fn begins(name: &str) -> bool {
+    matches!(name, "Init" | "Init_thread")
 }
 
 /// A message or its receipt.

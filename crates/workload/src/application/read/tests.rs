@@ -535,6 +535,18 @@ fn calls_of_dumpi_are_messages_with_computation_between_them() {
     );
     // The computation behind the wait depends on the receipt and on what was before.
     assert_eq!([3, 4, 5].map(|number| schedule.waits(number)), [1, 2, 2]);
+    // A grid of all ranks has their communicator.
+    let grid = dumpi_call(
+        "MPI_Cart_create",
+        1,
+        2,
+        &format!(
+            "{}; int ndim=1; int dims[1]=[1]; int periods[1]=[0]; int reorder=0; MPI_Comm newcomm=6 (user-defined-comm)",
+            comm.replace("comm=", "oldcomm=")
+        ),
+    );
+    let barrier = dumpi_call("MPI_Barrier", 3, 4, "MPI_Comm comm=6 (user-defined-comm)");
+    assert_eq!(dumpi(&[grid + &barrier]).unwrap().calls, [("Barrier", 1)]);
     let unknown = dumpi_call("MPI_Barrier", 1, 2, "MPI_Comm comm=6 (user-defined-comm)");
     let errors = dumpi(&[unknown]).unwrap_err();
     assert!(errors.contains("0000.txt:3:1") && errors.contains("communicator 6"), "{errors}");

@@ -29,6 +29,8 @@ struct Group {
 pub(super) struct Groups {
     ranks: u32,
     by_name: BTreeMap<String, usize>,
+    /// Groups by name and members: in traces of different ranks a name may stand for others.
+    known: BTreeMap<(String, Vec<u32>), usize>,
     groups: Vec<Group>,
     /// By context from 2 on: the ranks that have a group of it.
     used: Vec<HashSet<u32>>,
@@ -38,8 +40,13 @@ impl Groups {
     /// The groups of a file, given by its name and text.
     pub(super) fn new(ranks: u32, file: Option<&(String, String)>) -> Result<Self, Diagnostics> {
         let all = Group { members: Vec::new(), context: 1 };
-        let mut groups =
-            Self { ranks, by_name: BTreeMap::new(), groups: vec![all], used: Vec::new() };
+        let mut groups = Self {
+            ranks,
+            by_name: BTreeMap::new(),
+            known: BTreeMap::new(),
+            groups: vec![all],
+            used: Vec::new(),
+        };
         let Some((name, text)) = file else { return Ok(groups) };
         let parsed: BTreeMap<String, Vec<u32>> = serde_json::from_str(text).map_err(|error| {
             let problem = Diagnostic::unplaced(format!("{name} has no groups: {error}"));
@@ -83,14 +90,12 @@ impl Groups {
         let mut seen = HashSet::new();
         members.retain(|rank| seen.insert(*rank));
         let all = members.is_empty() || members.iter().copied().eq(0..self.ranks);
-        let known = self.by_name.get(&name).map(|group| &self.groups[*group].members);
-        if known == Some(&members) {
-            return;
-        }
-        let group = match all {
-            true => ALL,
-            false => {
+        let group = match self.known.get(&(name.clone(), members.clone())) {
+            Some(group) => *group,
+            None if all => ALL,
+            None => {
                 // Of two names for the same ranks operations are told apart as of two groups.
+                self.known.insert((name.clone(), members.clone()), self.groups.len());
                 self.groups.push(Group { members, context: 0 });
                 self.groups.len() - 1
             }

@@ -186,6 +186,15 @@ fn groups_are_those_of_the_file_or_of_the_trace() {
             panic!("{}", read.unwrap_err());
         }
     }
+    // Each rank's trace has its own group under the name.
+    let of = |members: &str| {
+        let values = format!("[\"[{{\"pg_name\": \"1\", \"ranks\": [{members}]}}]\"]");
+        let inputs = Some(Tensors { values });
+        vec![Node { inputs, ..node(7, METADATA, &[], &[]) }, reduce(0, "1")]
+    };
+    let ranks = ["0, 2", "1, 3", "0, 2", "1, 3"].map(of);
+    let reading = read_with(&Options::default(), &ranks).unwrap();
+    assert_eq!(carry_out(&reading.schedule).sent, [8; 4]);
     let stranger = read_with(&options, &vec![vec![reduce(0, "2")]; 4]).unwrap_err();
     assert!(stranger.contains("rank 0 is no member of its group `2`"), "{stranger}");
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::Input;
 use super::lines::read_lines;
-use super::mpi::{Message, Mpi, bytes, is_local, nanoseconds};
+use super::mpi::{Message, Mpi, begins, bytes, is_local, nanoseconds};
 use super::{Beginning, Content, Format, Options, Treatment};
 use crate::application::complaints::{Flaw, of_file};
 use flitlab_base::document::{Diagnostic, Diagnostics};
@@ -321,6 +321,17 @@ impl Trace {
         Ok(())
     }
 
+    /// Notes a communicator of a grid, if the grid has all ranks. They are taken to keep their order.
+    fn make_grid(&mut self, call: &Call) -> Result<(), String> {
+        let of_all = self.communicators.get(&call.number("oldcomm")?).copied() == Some(true);
+        let dims = call.numbers("dims")?;
+        let places = dims.iter().fold(1, |all: i64, dim| all.saturating_mul(*dim));
+        if of_all && places == i64::from(self.mpi.calls.ranks()) {
+            self.communicators.insert(call.number("newcomm")?, true);
+        }
+        Ok(())
+    }
+
     /// Takes a call that ended at these nanoseconds.
     fn called(&mut self, call: &Call, end: Option<i128>) -> Result<(), String> {
         let name = call.name.as_str();
@@ -339,7 +350,10 @@ impl Trace {
             "Testsome" => call.number("outcount")? > 0,
             _ => false,
         };
-        if name.starts_with("Init") {
+        if name == "Cart_create" {
+            return self.make_grid(call);
+        }
+        if begins(name) {
             self.mpi.call(None, end);
             return Ok(());
         }

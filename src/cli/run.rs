@@ -19,11 +19,11 @@ use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::{FigureRequest, draw_all};
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{
-    DeadlockNote, DigestLog, Label, Point, ResultFolder, ResultRows, Status, write_messages,
-    write_packets,
+    DeadlockNote, DigestLog, Label, Point, ReportError, ResultFolder, ResultRows, Status,
+    write_messages, write_packets,
 };
 use flitlab::scenario::{Deadlock, RouterModel, Scenario};
-use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store};
+use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
 
@@ -68,6 +68,10 @@ pub(super) struct Run {
     /// (path_channels.csv)
     #[arg(long)]
     trace_path: bool,
+    /// Write what the ranks of an application do, and its critical path, to a file that Perfetto
+    /// opens (Chrome's trace events, in JSON)
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
 }
 
 impl Run {
@@ -78,12 +82,14 @@ impl Run {
             ("--log", self.log.as_deref()),
             ("--log-packets", self.log_packets.as_deref()),
             ("--log-messages", self.log_messages.as_deref()),
+            ("--timeline", self.timeline.as_deref()),
         ];
         refuse_same(&files, ("--out", None))?;
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
         self.refuse_of_engine(&scenario)?;
+        self.refuse_without_application(&scenario)?;
         let identity = || Ok(Scenario::identity(&document)?);
         let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
         let from = from.flatten();
@@ -114,6 +120,11 @@ impl Run {
         }
         if self.trace_path {
             simulation = simulation.tracing_path();
+        }
+        let timeline = self.timeline.as_deref().map(TimelineLog::create).transpose();
+        let timeline = timeline.map_err(ReportError::from)?;
+        if let Some(timeline) = &timeline {
+            simulation = simulation.writing_timeline(timeline.clone());
         }
         folder::write(&results.join(SCENARIO), &resolved)?;
         if document.has_sweep() {
@@ -155,6 +166,7 @@ impl Run {
         let _results_are_written = interrupt.as_ref().map(Interrupt::hold);
         bar.finish();
         digests.map_or(Ok(()), |digests| digests.finish())?;
+        timeline.map_or(Ok(()), |timeline| timeline.finish()).map_err(ReportError::from)?;
 
         let Outcome { found, deadlock, logged, work } = outcome;
         self.write_log(&logged, &simulation)?;
@@ -193,12 +205,15 @@ impl Run {
             let facts = text::outcome(measured, channels, &work);
             let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
+            let phases = text::phases(&rows.points[0].explained.phases);
             let flows = text::flows(&rows.points[0].explained.flows);
             let workloads = match workloads::lines(&rows.points[0].workloads, text::COLUMN) {
                 lines if lines.is_empty() => lines,
                 lines => format!("  workloads\n{lines}"),
             };
-            print_text(&format!("{facts}{over}{waits}{flows}{workloads}results in {place}\n"))?;
+            print_text(&format!(
+                "{facts}{over}{waits}{phases}{flows}{workloads}results in {place}\n"
+            ))?;
         }
         match measured.status {
             Status::Stuck => return Err(Failure::Stuck(summary.warnings.join("\n"))),
@@ -215,6 +230,20 @@ impl Run {
 }
 
 impl Run {
+    /// Refuses the timeline of what has none.
+    fn refuse_without_application(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let mut members = scenario.workload.members().iter();
+        if self.timeline.is_none()
+            || members.any(|it| it.kind == "application" && it.spec.crosses_network())
+        {
+            return Ok(());
+        }
+        Err(Failure::input(
+            "--timeline is of applications on a network, and the scenario has none\n\
+             help: leave it out; --log-messages has the messages of any workload",
+        ))
+    }
+
     /// Refuses what only the engine has.
     fn refuse_of_engine(&self, scenario: &Scenario) -> Result<(), Failure> {
         let RouterModel::OutputQueued(_) = scenario.router else { return Ok(()) };
@@ -222,6 +251,7 @@ impl Run {
             ("--checkpoint", self.keeping.path().is_some(), "keep no state"),
             ("--log", self.log.is_some(), "write their digest at the end only"),
             ("--trace-path", self.trace_path, "have no applications"),
+            ("--timeline", self.timeline.is_some(), "have no applications"),
         ];
         let Some((option, _, why)) = asked.into_iter().find(|it| it.1) else { return Ok(()) };
         Err(Failure::input(format!(

@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
-use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PointRow, Status};
+use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
@@ -315,6 +315,36 @@ pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
         let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
         let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
         terminal::fact(name, &text, COLUMN)
+    });
+    lines.collect()
+}
+
+/// The most phases that are told.
+const PHASES: usize = 8;
+
+/// What the phases of applications took, a line each, the one of which most is exposed first.
+pub(super) fn phases(rows: &[PhaseRow]) -> String {
+    let named: Vec<&PhaseRow> = rows.iter().filter(|row| row.phase != "-").collect();
+    let of_ranks = |row: &PhaseRow| {
+        let waits = [row.ranks_partner, row.ranks_injection, row.ranks_queueing, row.ranks_flight];
+        row.ranks_host + waits.into_iter().sum::<Picoseconds>()
+    };
+    let of_path = |row: &PhaseRow| {
+        let waits = [row.path_partner, row.path_injection, row.path_queueing, row.path_flight];
+        row.path_host + waits.into_iter().sum::<Picoseconds>()
+    };
+    let mut sorted = named;
+    sorted.sort_by_key(|row| std::cmp::Reverse(of_ranks(row)));
+    let us = |time: Picoseconds| time.0 as f64 / 1e6;
+    let lines = sorted.iter().take(PHASES).enumerate().map(|(place, row)| {
+        let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
+        let text = format!(
+            "{workload}{} exposes {:.3} us of communication a rank, {:.3} us of the critical path",
+            row.phase,
+            us(of_ranks(row)),
+            us(of_path(row))
+        );
+        terminal::fact(if place == 0 { "phases" } else { "" }, &text, COLUMN)
     });
     lines.collect()
 }

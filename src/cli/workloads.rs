@@ -16,9 +16,10 @@ pub(super) fn lines(workloads: &[WorkloadRow], column: usize) -> String {
 
 /// `traffic, steady, 48 nodes: offered 0.3000, accepted 0.2998; packets' latency mean 700.1 ns, p99
 /// 1200.0 ns`.
-fn told(WorkloadRow { kind, measured, .. }: &WorkloadRow) -> String {
+fn told(row: &WorkloadRow) -> String {
+    let WorkloadRow { kind, measured, .. } = row;
     let nodes = measured.nodes.map(|nodes| format!(", {}", counted(nodes as usize, "node")));
-    let parts = [progress(measured), latency(measured)];
+    let parts = [progress(measured), slowdown(row), latency(measured)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let rest = if parts.is_empty() { String::new() } else { format!(": {}", parts.join("; ")) };
     format!("{kind}, {}{}{rest}", measured.status.name(), nodes.unwrap_or_default())
@@ -41,6 +42,12 @@ fn progress(row: &PointRow) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// How much the others slow it.
+fn slowdown(row: &WorkloadRow) -> Option<String> {
+    let (slowdown, alone) = (row.slowdown?, row.alone?);
+    Some(format!("alone {:.3} us, so slowed {slowdown:.3} times", alone.0 as f64 / 1e6))
+}
+
 /// The latency of its packets, or of its messages where packets have none.
 fn latency(row: &PointRow) -> Option<String> {
     let of_packets = ("packets", row.packet_latency_mean, row.packet_latency_p99);
@@ -56,7 +63,8 @@ mod tests {
     use flitlab::units::Picoseconds;
 
     fn row(name: &str, kind: &str, measured: PointRow) -> WorkloadRow {
-        WorkloadRow { name: name.into(), kind: kind.into(), measured }
+        let (name, kind) = (name.into(), kind.into());
+        WorkloadRow { name, kind, measured, ..WorkloadRow::default() }
     }
 
     #[test]

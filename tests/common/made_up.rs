@@ -137,6 +137,7 @@ pub fn workloads() -> Vec<WorkloadRow> {
         name: name.into(),
         kind: kind.into(),
         measured,
+        ..WorkloadRow::default()
     };
     vec![row("background", "traffic", load), row("halo", "exchange", exchange)]
 }

@@ -292,3 +292,61 @@ fn a_binary_of_loggopsim2_is_named() {
     std::fs::write(place.0.join("cut.bin"), &bytes[..60]).unwrap();
     assert!(place.fail(&["schedule", "check", "cut.bin"]).1.contains("cut off"));
 }
+
+#[test]
+fn a_timeline_has_what_each_stream_did_and_an_arrow_a_message() {
+    let place = Workplace::new("timeline");
+    // The later of two applications, so that its times are shifted.
+    place.write(
+        "x.toml",
+        "[topology.torus]\ndimensions = [4, 2]\n\
+         [workloads.first]\nnodes = [0, 1]\n\
+         application.schedule = { barrier = { ranks = 2 } }\n\
+         [workloads.second]\nnodes = [2, 3, 4, 5]\nstart = \"7 us\"\n\
+         application.schedule = { all-reduce = { ranks = 4, bytes = \"1 KiB\", combine_ns_per_byte = 1 } }\n",
+    );
+    let found = place.json(&["run", "x.toml", "--json", "--timeline", "t.json"]);
+    let events: Vec<serde_json::Value> = serde_json::from_str(&place.read("t.json")).unwrap();
+    let of =
+        |kind: &'static str| events.iter().filter(move |it| it["ph"] == kind && it["pid"] == 2);
+    let time = |it: &serde_json::Value, key: &str| {
+        // Picoseconds, so that ends and beginnings compare exactly.
+        (it[key].as_f64().unwrap() * 1e6).round() as u64
+    };
+    // Slices of a thread lie one behind the other, and the path is without gaps.
+    let mut threads = std::collections::BTreeMap::<u64, Vec<(u64, u64)>>::new();
+    for slice in of("X") {
+        let begin = time(slice, "ts");
+        let slices = threads.entry(slice["tid"].as_u64().unwrap()).or_default();
+        slices.push((begin, begin + time(slice, "dur")));
+    }
+    assert_eq!(threads.keys().copied().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    for slices in threads.values_mut() {
+        slices.sort_unstable();
+        assert!(slices.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{slices:?}");
+    }
+    let path = &threads[&0];
+    assert!(path.windows(2).all(|pair| pair[0].1 == pair[1].0), "{path:?}");
+    let second = &found["points"][0]["workloads"][1];
+    let completion = (second["completion_time_us"].as_f64().unwrap() * 1e6).round() as u64;
+    assert_eq!((path[0].0, path[path.len() - 1].1), (7_000_000, 7_000_000 + completion));
+    // Recursive doubling: two rounds of four messages, each with both ends.
+    assert_eq!((of("s").count(), of("f").count()), (8, 8));
+    for sent in of("s") {
+        let received = of("f").find(|it| it["id"] == sent["id"]).unwrap();
+        assert!(time(sent, "ts") < time(received, "ts"));
+        assert_ne!(sent["tid"], received["tid"]);
+    }
+    assert!(of("X").any(|it| it["name"] == "all-reduce: compute"));
+    // It replaces no file, and is of applications alone.
+    let again = place.flitlab(&["run", "x.toml", "--timeline", "t.json", "--out", "again"]);
+    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    place.write(
+        "y.toml",
+        "[topology.torus]\ndimensions = [4]\n[exchange]\npattern = \"all-to-all\"\nmessage = \"1 KiB\"\n",
+    );
+    let other = place.flitlab(&["run", "y.toml", "--timeline", "u.json"]);
+    let told = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert_eq!(other.status.code(), Some(2), "{told}");
+    assert!(told.contains("--timeline is of applications on a network"), "{told}");
+}

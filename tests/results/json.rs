@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flitlab::report::{
     ActivityRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow, LoadRow, MessageRow,
-    PacketRow, PathChannelRow, PathRow, PointRow, Row as _, Sustained, WindowRow, WorkloadRow,
+    PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, Row as _, SlowdownRow, Sustained,
+    WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -65,10 +66,12 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "workloads.csv, of several workloads", &WorkloadRow::columns()[..own]);
     rows += "\nThen it has the columns of `points.csv`, `events` excepted, in which one of the \
              workloads has a value:\neach is of that workload alone.\n";
+    table(&mut rows, "slowdowns.csv, of `measure.slowdowns`", SlowdownRow::COLUMNS);
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
     table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);
     table(&mut rows, "path.csv, of applications", PathRow::COLUMNS);
+    table(&mut rows, "phases.csv, of applications", PhaseRow::COLUMNS);
     table(&mut rows, "path_channels.csv, of `flitlab run --trace-path`", PathChannelRow::COLUMNS);
     table(&mut rows, "flows.csv, of the flows of a trace", FlowRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);

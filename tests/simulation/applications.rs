@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::common::workplace::Workplace;
 use flitlab::{
-    application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until},
+    application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until, generate},
     engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
-    measure::{Spent, explain},
+    measure::{Explanation, PhaseTimes, Spent, explain},
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Fabric, Faults, Torus},
     traffic::{
@@ -461,6 +461,41 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
             && shares.iter().filter(|&&it| it > Picoseconds::ZERO).count() == 5,
         "{shares:?}"
     );
+}
+
+/// What all phases took, on the path and of all ranks.
+fn of_phases(explained: &Explanation) -> [Picoseconds; 2] {
+    let sum = |of: fn(&PhaseTimes) -> Picoseconds| explained.phases.iter().map(of).sum();
+    [sum(|phase| phase.path.iter().sum()), sum(|phase| phase.ranks.iter().sum())]
+}
+
+#[test]
+fn all_time_belongs_to_phases_and_collective_operations_have_theirs() {
+    let machine = Machine::new(&[4, 2]);
+    let parameters = generate::Parameters {
+        ranks: Some(8),
+        iterations: Some(2),
+        points: Some(vec![20, 20, 20]),
+        flops_per_second: Some(1e10),
+        ..generate::Parameters::default()
+    };
+    for (name, phases) in [("halo3d", ["", "all-reduce"]), ("fft3d", ["", "all-to-all-v"])] {
+        let schedule = generate::make(name, &parameters).unwrap();
+        let spec = spec(schedule, HostParameters::default());
+        let outcome = machine.run(&spec, 1, &[]).0.unwrap();
+        let places = machine.places(&spec);
+        let explained = explain(&spec.schedule, &outcome.records, &places, |leg| {
+            zero_load_latency(&machine.parameters, leg.hops.into(), 1)
+        });
+        let ranks: Picoseconds = explained.ranks.iter().flatten().sum();
+        assert_eq!(of_phases(&explained), [outcome.time(), ranks], "{name}");
+        let names: Vec<&str> = explained.phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names[..2], phases, "{name}");
+        let compute = |phase: &PhaseTimes| phase.ranks[Spent::Compute as usize];
+        // Computing is no part of a collective operation that combines in no time.
+        assert!(compute(&explained.phases[0]) > Picoseconds::ZERO);
+        assert_eq!(explained.phases[1..].iter().map(compute).sum::<Picoseconds>().0, 0, "{name}");
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod fuzz_corpus;
 mod head_of_queue_lifetime;
 mod identity;
 mod interruption;
+mod jobs;
 mod laws;
 mod link_errors;
 mod load_bound;

@@ -65,7 +65,8 @@ impl Counters {
         self.flits_created - self.flits_delivered - self.flits_lost - self.flits_combined
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds those of another simulation, or of another part of the network.
+    pub fn add(&mut self, other: &Self) {
         self.grants += other.grants;
         self.flits_created += other.flits_created;
         self.flits_delivered += other.flits_delivered;

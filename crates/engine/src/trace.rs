@@ -22,7 +22,8 @@ pub(super) fn note(
     trace.add((time, waited), channel, packet.source, packet.sequence);
 }
 
-/// The grants of traced packets.
+/// The grants of traced packets. Where there are several classes of traffic there is always one,
+/// if of no packets: then grants are looked at anyway, and counted by class.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub wanted: HashSet<(u32, u32), BuildHasherDefault<Mix>>,

@@ -39,6 +39,9 @@ pub const STALLS: usize = 4;
 pub struct ChannelStatistics {
     /// Flits sent, by virtual channel, counted at the grant.
     pub flits: Vec<u64>,
+    /// Flits by class of traffic; empty if there is one class. Those that are sent again, and
+    /// acknowledgements, belong to none.
+    pub flits_by_class: Vec<u64>,
     /// Flits among these that were sent again; `None` unless the channel is between routers and
     /// links err.
     pub flits_resent: Option<u64>,

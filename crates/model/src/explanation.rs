@@ -75,6 +75,19 @@ pub struct Explanation {
     pub ranks: Vec<Times>,
     /// Times of groups of ranks in stretches of time.
     pub activity: Vec<Activity>,
+    /// Times of each phase that took any; what belongs to no phase comes first.
+    pub phases: Vec<PhaseTimes>,
+}
+
+/// Times of the operations of a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseTimes {
+    /// The phase's name; empty if the operations belong to none.
+    pub name: String,
+    /// Times on the critical path.
+    pub path: Times,
+    /// Times of all ranks together: what they did in it, and waited for its operations.
+    pub ranks: Times,
 }
 
 /// Times of some ranks in a stretch of time.

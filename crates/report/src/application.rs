@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::FlowRow;
-use super::table::{Count, Given, Microseconds, Text, table};
+use super::table::{Count, Given, Microseconds, Name, Text, table};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Explanation, Grant, Spent, Stretch, Times};
+use flitlab_model::{Explanation, Grant, PhaseTimes, Spent, Stretch, Times};
 
 table! {
     /// The activity of a group of ranks in a stretch of time: times of all these ranks together.
     pub struct ActivityRow {
+        /// The workload that they are of, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
         /// The first rank of the group.
         first_rank: u32 as Given<Count<u32>>, "first_rank", "first rank", Label, usual;
         /// The last rank of the group.
@@ -37,6 +39,8 @@ table! {
 table! {
     /// A stretch of the critical path: each begins where the one before it ended.
     pub struct PathRow {
+        /// The workload that it is of, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
         /// When it begins.
         start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
         /// When it ends.
@@ -50,6 +54,44 @@ table! {
     }
 }
 
+table! {
+    /// What a phase of an application took, such as all of its all-reduces: on the critical path, and
+    /// of a rank's time in the mean. What a rank did besides while operations of the phase were under
+    /// way is not counted: what is left is how far the phase is exposed.
+    pub struct PhaseRow {
+        /// The workload that it is of, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
+        /// The phase; `-` for operations that belong to none.
+        phase: String as Text<String>, "phase", "phase", Label, usual;
+        /// Of the critical path: computing.
+        path_compute: Picoseconds as Given<Microseconds>, "path_compute_us", "path: compute", Completion, usual;
+        /// Of the critical path: hosts' overheads.
+        path_host: Picoseconds as Given<Microseconds>, "path_host_us", "path: host overhead", Completion, usual;
+        /// Of the critical path: waiting for partners.
+        path_partner: Picoseconds as Given<Microseconds>, "path_partner_us", "path: waiting for a partner", Completion, more;
+        /// Of the critical path: messages that wait in their adapters for others to be sent.
+        path_injection: Picoseconds as Given<Microseconds>, "path_injection_us", "path: injection", Completion, usual;
+        /// Of the critical path: messages that wait in the network, or for room in it.
+        path_queueing: Picoseconds as Given<Microseconds>, "path_queueing_us", "path: queueing", Completion, usual;
+        /// Of the critical path: messages that cross the network unhindered.
+        path_flight: Picoseconds as Given<Microseconds>, "path_flight_us", "path: flight", Completion, usual;
+        /// Of a rank in the mean: computing.
+        ranks_compute: Picoseconds as Given<Microseconds>, "ranks_compute_us", "compute", Completion, usual;
+        /// Of a rank in the mean: hosts' overheads.
+        ranks_host: Picoseconds as Given<Microseconds>, "ranks_host_us", "host overhead", Completion, usual;
+        /// Of a rank in the mean: waiting for partners that have not sent yet, or not begun their
+        /// receipts.
+        ranks_partner: Picoseconds as Given<Microseconds>, "ranks_partner_us", "waiting for a partner", Completion, usual;
+        /// Of a rank in the mean: waiting for messages that wait in their adapters for others to be
+        /// sent.
+        ranks_injection: Picoseconds as Given<Microseconds>, "ranks_injection_us", "injection", Completion, usual;
+        /// Of a rank in the mean: waiting for messages that wait in the network, or for room in it.
+        ranks_queueing: Picoseconds as Given<Microseconds>, "ranks_queueing_us", "queueing", Completion, usual;
+        /// Of a rank in the mean: waiting for messages that cross the network unhindered.
+        ranks_flight: Picoseconds as Given<Microseconds>, "ranks_flight_us", "flight", Completion, usual;
+    }
+}
+
 /// Where an application's time went, and how long flows of a trace took; empty of other workloads.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explained {
@@ -59,6 +101,8 @@ pub struct Explained {
     pub activity: Vec<ActivityRow>,
     /// The critical path.
     pub path: Vec<PathRow>,
+    /// A row a phase.
+    pub phases: Vec<PhaseRow>,
     /// The channels that it waited for, if that was asked for.
     pub channels: Vec<PathChannelRow>,
     /// Of the flows of a trace, by size.
@@ -76,8 +120,32 @@ impl Explained {
             ranks: ActivityRow::of_ranks(explanation, finished),
             activity: ActivityRow::of_groups(explanation),
             path: PathRow::of(explanation, describe),
+            phases: PhaseRow::of(explanation),
             channels: Vec::new(),
             flows: Vec::new(),
+        }
+    }
+
+    /// Adds what is told of a workload of this name, one of several, which began at a time, in its
+    /// own time. Of flows those of the first trace stay.
+    pub fn add(&mut self, name: &str, begin: Picoseconds, other: Self) {
+        let Self { ranks, activity, path, phases, channels, flows } = other;
+        let named = || Some(name.to_owned());
+        let of_ranks = |row: ActivityRow| {
+            let (start, end) = (begin + row.start, begin + row.end);
+            ActivityRow { workload: named(), start, end, ..row }
+        };
+        self.ranks.extend(ranks.into_iter().map(of_ranks));
+        self.activity.extend(activity.into_iter().map(of_ranks));
+        self.path.extend(path.into_iter().map(|row| {
+            let (start, end) = (begin + row.start, begin + row.end);
+            PathRow { workload: named(), start, end, ..row }
+        }));
+        self.phases.extend(phases.into_iter().map(|row| PhaseRow { workload: named(), ..row }));
+        let channels = channels.into_iter().map(|row| PathChannelRow { workload: named(), ..row });
+        self.channels.extend(channels);
+        if self.flows.is_empty() {
+            self.flows = flows;
         }
     }
 }
@@ -85,6 +153,8 @@ impl Explained {
 table! {
     /// A channel for which the critical path waited.
     pub struct PathChannelRow {
+        /// The workload whose path it is, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
         /// Its source router and where it leads, as in `channels.csv`.
         channel: String as Text<String>, "channel", "channel", Label, usual;
         /// For how long it held the path's messages up: in their adapters while the first router
@@ -135,6 +205,7 @@ pub(crate) fn activity_row(
 ) -> ActivityRow {
     let [compute, host, partner, injection, queueing, flight] = *times;
     ActivityRow {
+        workload: None,
         first_rank,
         last_rank,
         start,
@@ -173,6 +244,7 @@ impl PathRow {
     fn of(explanation: &Explanation, describe: impl Fn(u32) -> String) -> Vec<Self> {
         let stretches = explanation.path.iter();
         let row = |it: &Stretch| Self {
+            workload: None,
             start: it.start,
             end: it.end,
             spent_on: it.spent,
@@ -180,5 +252,35 @@ impl PathRow {
             operation: describe(it.operation),
         };
         stretches.map(row).collect()
+    }
+}
+
+impl PhaseRow {
+    /// The phases, in the order in which the schedule names them.
+    fn of(explanation: &Explanation) -> Vec<Self> {
+        let ranks = explanation.ranks.len().max(1) as u64;
+        let row = |PhaseTimes { name, path, ranks: times }: &PhaseTimes| {
+            let [path_compute, path_host, path_partner, path_injection, path_queueing, path_flight] =
+                *path;
+            let [compute, host, partner, injection, queueing, flight] =
+                times.map(|time| Picoseconds(time.0 / ranks));
+            Self {
+                workload: None,
+                phase: if name.is_empty() { "-".into() } else { name.clone() },
+                path_compute,
+                path_host,
+                path_partner,
+                path_injection,
+                path_queueing,
+                path_flight,
+                ranks_compute: compute,
+                ranks_host: host,
+                ranks_partner: partner,
+                ranks_injection: injection,
+                ranks_queueing: queueing,
+                ranks_flight: flight,
+            }
+        };
+        explanation.phases.iter().map(row).collect()
     }
 }

@@ -5,7 +5,7 @@ use flitlab_model::{ChannelKind, ChannelReport, Stall};
 
 /// Declares the row, with a column for each virtual channel that a router may have.
 macro_rules! channel_row {
-    ($($vc:literal $flits:ident)*) => {
+    ($($vc:literal $flits:ident)*; $($workload:literal $flits_of:ident)*) => {
         table! {
             /// What one channel carried in the measured windows of one point (of a finite exchange,
             /// in all of it).
@@ -43,13 +43,23 @@ macro_rules! channel_row {
                     /// as many.
                     $flits: Option<u64> as Count<u64>, stringify!($flits), concat!("flits, virtual channel ", $vc), Count, more;
                 )*
+                $(
+                    /// Flits of packets of the workload of this number, counted from 0 in the order of
+                    /// workloads.csv; nothing if there is one workload.
+                    $flits_of: Option<u64> as Count<u64>, stringify!($flits_of), concat!("flits, workload ", $workload), Count, more;
+                )*
             }
         }
 
         impl ChannelRow {
-            /// A row that has nothing but the flits of the virtual channels that there are.
-            fn of_virtual_channels(flits: &[u64]) -> Self {
-                Self { $($flits: flits.get($vc).copied(),)* ..Self::default() }
+            /// A row that has nothing but the flits of the virtual channels and of the workloads that
+            /// there are.
+            fn of_parts(flits: &[u64], of_workloads: &[u64]) -> Self {
+                Self {
+                    $($flits: flits.get($vc).copied(),)*
+                    $($flits_of: of_workloads.get($workload).copied(),)*
+                    ..Self::default()
+                }
             }
         }
     };
@@ -58,7 +68,9 @@ macro_rules! channel_row {
 channel_row! {
     0 flits_vc0 1 flits_vc1 2 flits_vc2 3 flits_vc3 4 flits_vc4 5 flits_vc5 6 flits_vc6 7 flits_vc7
     8 flits_vc8 9 flits_vc9 10 flits_vc10 11 flits_vc11 12 flits_vc12 13 flits_vc13 14 flits_vc14
-    15 flits_vc15
+    15 flits_vc15;
+    0 flits_workload0 1 flits_workload1 2 flits_workload2 3 flits_workload3 4 flits_workload4
+    5 flits_workload5 6 flits_workload6 7 flits_workload7
 }
 
 impl ChannelRow {
@@ -76,7 +88,7 @@ impl ChannelRow {
             stalled_output_busy: stalled(Stall::OutputBusy),
             stalled_input_busy: stalled(Stall::InputBusy),
             flits_resent: channel.statistics.flits_resent,
-            ..Self::of_virtual_channels(flits)
+            ..Self::of_parts(flits, &channel.statistics.flits_by_class)
         }
     }
 

@@ -20,12 +20,16 @@ pub const LATENCIES: &str = "latencies.csv";
 pub const WINDOWS: &str = "windows.csv";
 /// A row for each workload of a point that has several.
 pub const WORKLOADS: &str = "workloads.csv";
+/// A row for each two workloads of a point of which one slows the other.
+pub const SLOWDOWNS: &str = "slowdowns.csv";
 /// A row for each rank of an application.
 pub const RANKS: &str = "ranks.csv";
 /// A row for each group of an application's ranks in each stretch of time.
 pub const ACTIVITY: &str = "activity.csv";
 /// A row for each stretch of an application's critical path.
 pub const PATH: &str = "path.csv";
+/// A row for each phase of an application.
+pub const PHASES: &str = "phases.csv";
 /// A row for each channel that the critical path waited for.
 pub const PATH_CHANNELS: &str = "path_channels.csv";
 /// A row for the flows of a trace, and for those of each decade of sizes.
@@ -60,9 +64,11 @@ impl ResultFolder {
             LATENCIES,
             WINDOWS,
             WORKLOADS,
+            SLOWDOWNS,
             RANKS,
             ACTIVITY,
             PATH,
+            PHASES,
             PATH_CHANNELS,
             FLOWS,
             SATURATION,
@@ -106,13 +112,17 @@ impl ResultFolder {
         if points.iter().any(|point| !point.workloads.is_empty()) {
             put.filled(WORKLOADS, |point| &point.workloads)?;
         }
+        if points.iter().any(|point| !point.slowdowns.is_empty()) {
+            put.file(SLOWDOWNS, Labels::Place, |point| &point.slowdowns)?;
+        }
         if points.iter().any(|point| !point.explained.ranks.is_empty()) {
-            put.file(RANKS, Labels::Place, |point| &point.explained.ranks)?;
-            put.file(ACTIVITY, Labels::Place, |point| &point.explained.activity)?;
-            put.file(PATH, Labels::Place, |point| &point.explained.path)?;
+            put.filled(RANKS, |point| &point.explained.ranks)?;
+            put.filled(ACTIVITY, |point| &point.explained.activity)?;
+            put.filled(PATH, |point| &point.explained.path)?;
+            put.filled(PHASES, |point| &point.explained.phases)?;
         }
         if points.iter().any(|point| !point.explained.channels.is_empty()) {
-            put.file(PATH_CHANNELS, Labels::Place, |point| &point.explained.channels)?;
+            put.filled(PATH_CHANNELS, |point| &point.explained.channels)?;
         }
         if points.iter().any(|point| !point.explained.flows.is_empty()) {
             put.file(FLOWS, Labels::Place, |point| &point.explained.flows)?;

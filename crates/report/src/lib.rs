@@ -6,7 +6,8 @@
 //! - a [`PointRow`], its measurements;
 //! - a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and a
 //!   [`WindowRow`] for each window;
-//! - a [`WorkloadRow`] for each workload, where several share the network.
+//! - a [`WorkloadRow`] for each workload, where several share the network, and a [`SlowdownRow`] for
+//!   each two, where it is told how much they slow each other.
 //!
 //! [`ResultFolder`] writes points to the files of a folder, and [`ResultRows::read`] reads them
 //! back. [`figure`] draws from rows alone, so a figure can be made again without the simulation.
@@ -77,7 +78,7 @@ mod table;
 mod window;
 mod workload;
 
-pub use application::{ActivityRow, Explained, PathChannelRow, PathRow};
+pub use application::{ActivityRow, Explained, PathChannelRow, PathRow, PhaseRow};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;
@@ -97,4 +98,4 @@ pub use result_rows::{BoundLine, ResultRows};
 pub use saturation::{Sustained, SustainedLoad};
 pub use table::{Cell, Column, Role};
 pub use window::{WindowPhase, WindowRow};
-pub use workload::WorkloadRow;
+pub use workload::{SlowdownRow, WorkloadRow};

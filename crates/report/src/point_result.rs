@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ChannelRow, Explained, Label, Labelled, LatencyRow, PointRow, WindowRow, WorkloadRow};
+use super::{
+    ChannelRow, Explained, Label, Labelled, LatencyRow, PointRow, SlowdownRow, WindowRow,
+    WorkloadRow,
+};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Deadlock;
 
@@ -31,6 +34,8 @@ pub struct PointResult {
     /// A row for each workload, in their order; empty where the scenario has one workload, of which
     /// `measured` tells everything.
     pub workloads: Vec<WorkloadRow>,
+    /// A row for each workload that ends and each other one, if the scenario asks for them.
+    pub slowdowns: Vec<SlowdownRow>,
     pub explained: Explained,
     /// Warnings for the user, with advice on what to do.
     pub warnings: Vec<String>,
@@ -48,6 +53,8 @@ pub struct Point {
     /// A row for each workload, in their order; empty where the scenario has one workload, of which
     /// `measured` tells everything.
     pub workloads: Vec<WorkloadRow>,
+    /// A row for each workload that ends and each other one, if the scenario asks for them.
+    pub slowdowns: Vec<SlowdownRow>,
     pub explained: Explained,
 }
 
@@ -72,8 +79,16 @@ impl Serialize for Point {
 impl Point {
     /// A finding under its name, without its warnings.
     pub fn new(label: Label, found: PointResult) -> Self {
-        let PointResult { measured, channels, latencies, windows, workloads, explained, .. } =
-            found;
-        Self { label, measured, channels, latencies, windows, workloads, explained }
+        let PointResult {
+            measured,
+            channels,
+            latencies,
+            windows,
+            workloads,
+            slowdowns,
+            explained,
+            ..
+        } = found;
+        Self { label, measured, channels, latencies, windows, workloads, slowdowns, explained }
     }
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read};
 use super::folder::{
-    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, POINTS, RANKS, SATURATION, SUMMARY, WINDOWS,
-    WORKLOADS,
+    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANKS, SATURATION, SLOWDOWNS,
+    SUMMARY, WINDOWS, WORKLOADS,
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -69,8 +69,10 @@ impl ResultRows {
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
+        attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
         attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
+        attach(points, &of(PHASES), |point| &mut point.explained.phases, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.bounds = summary.load_bounds;

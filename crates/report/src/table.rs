@@ -369,6 +369,21 @@ impl<T: Serialize + DeserializeOwned> CellKind for Text<T> {
     }
 }
 
+/// A text that may be absent.
+pub(super) struct Name;
+
+impl CellKind for Name {
+    type Value = Option<String>;
+
+    fn cell(value: &Option<String>) -> Cell {
+        value.as_ref().map_or(Cell::Empty, |text| Cell::Text(text.clone()))
+    }
+
+    fn read(text: &str) -> Result<Option<String>, String> {
+        Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+    }
+}
+
 /// Declares a kind of row. Of each column it has the field with its meaning as documentation, its
 /// type, the [`CellKind`] of its cells, its name in files, its title, its [`Role`], and whether it
 /// is `usual` or shown on demand (`more`). Fields behind `..` are no columns.

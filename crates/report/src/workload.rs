@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
+use flitlab_base::units::Picoseconds;
+
 use super::PointRow;
-use super::table::{Column, Holds, Text, column, row};
+use super::table::{Column, Given, Holds, Microseconds, Number, Text, column, row, table};
 
 /// What was measured of one workload of a point, whose network it shares with others.
 ///
@@ -16,9 +18,28 @@ pub struct WorkloadRow {
     /// The workload's kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`,
     /// `flows`, or one that another crate adds.
     pub kind: String,
+    /// Its completion time when it is simulated without the others.
+    pub alone: Option<Picoseconds>,
+    /// Its completion time beside the others over that without them.
+    pub slowdown: Option<f64>,
     /// What is known of this workload; what is not is absent. The number of events is never
     /// written, since a grant is one of the network.
     pub measured: PointRow,
+}
+
+table! {
+    /// How much one workload of a point slows another one that ends: both are simulated without the
+    /// rest.
+    pub struct SlowdownRow {
+        /// The workload that is slowed.
+        workload: String as Text<String>, "workload", "workload", Label, usual;
+        /// The workload beside it.
+        beside: String as Text<String>, "beside", "beside", Label, usual;
+        /// Completion time of the first beside the second.
+        completion: Picoseconds as Given<Microseconds>, "completion_us", "completion time", Completion, usual;
+        /// That over its completion time alone.
+        slowdown: f64 as Given<Number>, "slowdown", "slowdown", Completion, usual;
+    }
 }
 
 impl Holds<PointRow> for WorkloadRow {
@@ -32,7 +53,7 @@ impl Holds<PointRow> for WorkloadRow {
 }
 
 static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
-    let own: [Column<WorkloadRow>; 2] = [
+    let own: [Column<WorkloadRow>; 4] = [
         column!(
             "The workload's name in the scenario.",
             row => row.name, row.name;
@@ -43,6 +64,16 @@ static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
              that another crate adds.",
             row => row.kind, row.kind;
             Text<String>, "kind", "kind", Label, usual
+        ),
+        column!(
+            "Its completion time when it is simulated without the others, if `measure.slowdowns` asks for it.",
+            row => row.alone, row.alone;
+            Microseconds, "alone_us", "completion time alone", Completion, usual
+        ),
+        column!(
+            "Its slowdown: the completion time beside the others over that without them.",
+            row => row.slowdown, row.slowdown;
+            Number, "slowdown", "slowdown", Completion, usual
         ),
     ];
     // Of the columns that every row has a value in, a workload has its state alone.

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Activity, Explanation, Spent, Stretch, Times};
+use flitlab_model::{Activity, Explanation, PhaseTimes, Spent, Stretch, Times};
 use flitlab_workload::application::{ANY, Action, Schedule};
 use flitlab_workload::traffic::{Job, JobKind, Leg, LegKind, Records};
 
@@ -41,11 +41,26 @@ pub fn explain(
     path.reverse();
     let mut grid = Grid::new(schedule.ranks(), end);
     let mut ranks = vec![Times::default(); schedule.ranks() as usize];
-    history.each_rank(&flight, |rank, start, end, spent| {
+    let names = std::iter::once(String::new()).chain(schedule.phases().iter().cloned());
+    let (path_times, rank_times) = (Times::default(), Times::default());
+    let phase = |name| PhaseTimes { name, path: path_times, ranks: rank_times };
+    let mut phases: Vec<PhaseTimes> = names.map(phase).collect();
+    let phase_of = |operation: u32| usize::from(schedule.operation(operation).phase);
+    for stretch in &path {
+        let times = &mut phases[phase_of(stretch.operation)].path;
+        times[stretch.spent as usize] += stretch.end - stretch.start;
+    }
+    history.each_rank(&flight, |operation, start, end, spent| {
+        let rank = schedule.rank_of(operation);
         ranks[rank as usize][spent as usize] += end - start;
+        phases[phase_of(operation)].ranks[spent as usize] += end - start;
         grid.add(rank, start, end, spent);
     });
-    Explanation { path, ranks, activity: grid.activity }
+    let took_any = |phase: &PhaseTimes| {
+        phase.path.iter().chain(&phase.ranks).any(|&time| time > Picoseconds::ZERO)
+    };
+    phases.retain(took_any);
+    Explanation { path, ranks, activity: grid.activity, phases }
 }
 
 /// Times of ranks' groups by stretches of time.
@@ -352,8 +367,9 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Tells of each rank what it did and waited for, in stretches that don't overlap: of several
-    /// streams at work at once the one that began first counts.
+    /// Tells of each rank what it did and waited for, in stretches that don't overlap, with the
+    /// operation that it did or waited to go on with: of several streams at work at once the one
+    /// that began first counts.
     fn each_rank(
         &self,
         flight: &impl Fn(&Leg) -> Picoseconds,
@@ -362,10 +378,10 @@ impl<'a> History<'a> {
         let rank_of = |&number: &u32| self.schedule.rank_of(self.jobs[number as usize].operation);
         let ranks = self.in_order.chunk_by(|one, other| rank_of(one) == rank_of(other));
         for jobs in ranks {
-            let rank = rank_of(&jobs[0]);
             let mut now = Picoseconds::ZERO;
             for &number in jobs {
                 let job = &self.jobs[number as usize];
+                let operation = job.operation;
                 if job.start > now {
                     let mut open = job.start;
                     // Back from what ended the waiting, as long as it is a message's way.
@@ -377,21 +393,21 @@ impl<'a> History<'a> {
                         let start = stretch.start.max(now);
                         let end = stretch.end.min(open);
                         if end < open {
-                            tell(rank, end.max(now), open, Spent::Partner);
+                            tell(operation, end.max(now), open, Spent::Partner);
                         }
                         if start < end {
-                            tell(rank, start, end, stretch.spent);
+                            tell(operation, start, end, stretch.spent);
                         }
                         open = start.min(end.max(now));
                         open > now
                     });
                     if open > now {
-                        tell(rank, now, open, Spent::Partner);
+                        tell(operation, now, open, Spent::Partner);
                     }
                     now = job.start;
                 }
                 if job.end > now {
-                    tell(rank, now, job.end, self.spent(job));
+                    tell(operation, now, job.end, self.spent(job));
                     now = job.end;
                 }
             }

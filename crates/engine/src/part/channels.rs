@@ -6,7 +6,7 @@ use crate::frame::tick::{HORIZON, Tick};
 use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{ChannelKind, ChannelReport, ChannelStatistics, STALLS};
+use flitlab_model::{ChannelKind, ChannelReport, ChannelStatistics};
 
 impl<R: Routers> Part<'_, R> {
     /// Counts all stalls of the part until the present time `clock`; waits go on. Returns the
@@ -25,8 +25,7 @@ impl<R: Routers> Part<'_, R> {
         let now = self.settle_stalls(clock);
         self.routers.reset_statistics();
         let statistics = &mut self.common.statistics;
-        statistics.flits.fill(0);
-        statistics.stalled.fill([Picoseconds::ZERO; STALLS]);
+        statistics.reset();
         let outputs = (0..fitted!(self.routers.ports().outputs, u32))
             .map(|output| self.routers.output_free_at(output));
         let injections = self.hosts.sources.injections.iter().map(|injection| injection.free_at);
@@ -108,6 +107,7 @@ impl<R: Routers> Part<'_, R> {
         let stalled = common.statistics.stalled.get(channel as usize).copied().unwrap_or_default();
         ChannelStatistics {
             flits,
+            flits_by_class: common.statistics.by_class(channel).to_vec(),
             flits_resent: routers.flits_resent(channel),
             stalled: routers.counts_stalls().then_some(stalled),
         }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::Tick;
+use crate::packet::Origin;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::STALLS;
 
@@ -14,6 +15,11 @@ use flitlab_model::STALLS;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Statistics {
     vcs: usize,
+    /// How many classes of traffic there are.
+    classes: usize,
+    /// Of several classes: flits of packets that were sent, by channel and class. Those that are
+    /// sent again, and acknowledgements, belong to no class.
+    of_classes: Vec<u64>,
     /// Flits sent, by channel and virtual channel, counted at the grant.
     pub flits: Vec<u64>,
     /// Times in which packets waited for an output, by reason.
@@ -27,9 +33,11 @@ impl Statistics {
     pub(crate) const BYTES_PER_OUTPUT: u64 =
         (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
 
-    pub(crate) fn new(outputs: usize, channels: usize, vcs: usize) -> Self {
+    pub(crate) fn new(outputs: usize, channels: usize, vcs: usize, classes: usize) -> Self {
         Self {
             vcs,
+            classes,
+            of_classes: vec![0; if classes > 1 { channels * classes } else { 0 }],
             flits: vec![0; channels * vcs],
             stalled: vec![[Picoseconds::ZERO; STALLS]; outputs],
             carried_over: vec![0; channels],
@@ -38,6 +46,35 @@ impl Statistics {
 
     pub(crate) fn sent(&mut self, channel: u32, vc: u8, flits: u16) {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
+    }
+
+    /// Counts a packet by its class, if there are several.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn count_class(&mut self, channel: u32, flits: u16, origin: &Origin) {
+        let class = usize::from(origin.class());
+        // Messages of classes of which nothing was said are usual ones, and not counted.
+        if self.counts_classes() && class < self.classes {
+            self.of_classes[channel as usize * self.classes + class] += u64::from(flits);
+        }
+    }
+
+    /// Whether packets are counted by class.
+    #[inline(always)]
+    pub(crate) fn counts_classes(&self) -> bool {
+        self.classes > 1
+    }
+
+    /// The flits of packets of each class, if there are several.
+    pub(crate) fn by_class(&self, channel: u32) -> &[u64] {
+        self.of_classes.chunks_exact(self.classes).nth(channel as usize).unwrap_or_default()
+    }
+
+    /// Forgets what was counted; what the channels are busy with at this time is for the caller.
+    pub(crate) fn reset(&mut self) {
+        self.flits.fill(0);
+        self.of_classes.fill(0);
+        self.stalled.fill([Picoseconds::ZERO; STALLS]);
     }
 
     /// Time for which a channel carried flits since the reset, at `flit_time` each; it will be free
@@ -56,6 +93,9 @@ impl Statistics {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.flits) + size_of_val(&*self.stalled) + size_of_val(&*self.carried_over)
+        size_of_val(&*self.flits)
+            + size_of_val(&*self.of_classes)
+            + size_of_val(&*self.stalled)
+            + size_of_val(&*self.carried_over)
     }
 }

@@ -246,6 +246,31 @@ function drawWorkloads() {
   }), copying, element("button", { type: "button", click: () => save(text(), "workloads.csv", "text/csv") }, "save as CSV")), table.place);
 }
 
+/** Who slows whom: a matrix a point, the slowed workload in the row. */
+function drawSlowdowns() {
+  const section = byId("workloads");
+  data.results.forEach((result, number) => {
+    for (const place of new Set(result.slowdowns.map(({ point }) => point))) {
+      const found = result.slowdowns.filter(({ point }) => point === place);
+      const slowed = [...new Set(found.map(({ workload }) => workload))];
+      const beside = [...new Set(found.map((row) => row.beside))];
+      const at = (one, other) => found.find((row) => row.workload === one && row.beside === other)?.slowdown;
+      const text = (value) => (value === undefined ? "" : value.toFixed(3));
+      const point = points[number][place];
+      const named = allPoints.length > 1 ? `, ${point.series || `point ${place}`}` : "";
+      section.append(new Table({
+        caption: `Times as long as alone, beside one other workload${named}`,
+        columns: [
+          plain("slowed", (row) => row, { number: false }),
+          ...beside.map((other) => plain(other, (row) => at(row, other), { text })),
+        ],
+        rows: slowed,
+        tall: false,
+      }).place);
+    }
+  });
+}
+
 function drawPoints() {
   const section = byId("points");
   let wide = false;
@@ -360,6 +385,7 @@ drawCurves();
 drawValues();
 drawRanks();
 drawWorkloads();
+drawSlowdowns();
 drawPoints();
 drawScenario();
 drawProvenance();

@@ -56,6 +56,8 @@ pub(super) struct SpaceTime {
 /// The activity of a rank, or of a group of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct RankRow {
+    /// Of several workloads the one that they are of.
+    pub workload: Option<String>,
     pub first_rank: u32,
     pub last_rank: u32,
     /// From, to, in the unit of the axis, and what it was for the most part.
@@ -89,9 +91,11 @@ fn chart(activity: &[ActivityRow], title: &str, look: &FigureStyle) -> SpaceTime
     let mut rows: Vec<RankRow> = Vec::new();
     let mut used = Vec::new();
     for row in activity {
-        if rows.last().is_none_or(|last| last.first_rank != row.first_rank) {
-            let (first_rank, last_rank) = (row.first_rank, row.last_rank);
-            rows.push(RankRow { first_rank, last_rank, runs: Vec::new() });
+        let is_same =
+            |last: &RankRow| (&last.workload, last.first_rank) == (&row.workload, row.first_rank);
+        if !rows.last().is_some_and(is_same) {
+            let (workload, first_rank) = (row.workload.clone(), row.first_rank);
+            rows.push(RankRow { workload, first_rank, last_rank: row.last_rank, runs: Vec::new() });
         }
         let times = [row.compute, row.host, row.partner, row.injection, row.queueing, row.flight];
         // The first of equal ones; nothing where all had ended.
@@ -120,8 +124,8 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
     let SpaceTime { title, axis, rows, legend } = figure;
     let size = sheet.small_size();
     let height = (HEIGHT / rows.len().max(1) as f64).min(HIGHEST_ROW);
-    let last_rank = rows.last().map_or(0, |row| row.last_rank);
-    let widest = font::width(&last_rank.to_string(), size) * SLACK;
+    let labels = row_labels(rows);
+    let widest = labels.iter().map(|label| font::width(label, size)).fold(0.0, f64::max) * SLACK;
     let left = MARGIN + sheet.axis_size() + 4.0 + widest + 4.0;
     let right = sheet.width() - MARGIN - size;
     let mut scene = Scene::new(sheet.width());
@@ -129,18 +133,15 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
     let bottom = top + height * rows.len() as f64;
     let across = |value: f64| left + axis.share(value).clamp(0.0, 1.0) * (right - left);
     scene.rectangle((left, top), (right, bottom), WHITE);
-    let step = rows.len().div_ceil(NUMBERED).max(1);
-    for (number, row) in rows.iter().enumerate() {
+    for (number, (row, label)) in rows.iter().zip(&labels).enumerate() {
         let y = top + height * number as f64;
         for &(from, to, spent) in &row.runs {
             // A little over the next row, which covers it: else the seam would show.
             let below = (y + height + SEAM).min(bottom);
             scene.rectangle((across(from), y), (across(to), below), colour(spent));
         }
-        if number % step == 0 {
-            let place = (left - 4.0, y + height / 2.0 + size * 0.36);
-            scene.text(&row.first_rank.to_string(), place, size, Anchor::End, BLACK);
-        }
+        let place = (left - 4.0, y + height / 2.0 + size * 0.36);
+        scene.text(label, place, size, Anchor::End, BLACK);
     }
     let middle = (MARGIN + sheet.axis_size(), f64::midpoint(top, bottom));
     scene.upwards("Rank", middle, sheet.axis_size(), BLACK);
@@ -155,6 +156,21 @@ pub(super) fn draw(figure: &SpaceTime, sheet: &Sheet) -> Scene {
     let centre = f64::midpoint(left, right);
     scene.text(&axis.title, (centre, axis_title), sheet.axis_size(), Anchor::Middle, BLACK);
     legend.end(scene, sheet, axis_title + 6.0)
+}
+
+/// What is written beside each row: some of the ranks' numbers; of several workloads the names, each
+/// at its first rank.
+fn row_labels(rows: &[RankRow]) -> Vec<String> {
+    let step = rows.len().div_ceil(NUMBERED).max(1);
+    let label = |(number, row): (usize, &RankRow)| {
+        let is_first = number == 0 || rows[number - 1].workload != row.workload;
+        match &row.workload {
+            Some(name) if is_first => name.clone(),
+            None if number % step == 0 => row.first_rank.to_string(),
+            _ => String::new(),
+        }
+    };
+    rows.iter().enumerate().map(label).collect()
 }
 
 #[cfg(test)]
@@ -185,5 +201,20 @@ mod tests {
         assert_eq!(names, ["compute", "waiting for a partner", "queueing"]);
         let scene = draw(&figure, &Sheet::default());
         assert!(scene.height > 20.0);
+    }
+
+    #[test]
+    fn ranks_of_several_workloads_are_rows_of_their_own() {
+        let of = |name: &str, rank| ActivityRow {
+            workload: Some(name.into()),
+            ..row(rank, 0, [1000, 0, 0, 0, 0, 0])
+        };
+        let rows = [of("one", 0), of("one", 1), of("other", 0), of("third", 0)];
+        let figure = chart(&rows, "", &FigureStyle::default());
+        assert_eq!(figure.rows.len(), 4);
+        assert_eq!(row_labels(&figure.rows), ["one", "", "other", "third"]);
+        let alone: Vec<RankRow> =
+            figure.rows.into_iter().map(|row| RankRow { workload: None, ..row }).collect();
+        assert_eq!(row_labels(&alone), ["0", "1", "0", "0"]);
     }
 }

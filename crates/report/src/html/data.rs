@@ -50,6 +50,30 @@ impl Ranks {
     }
 }
 
+/// How much a workload slows another one.
+#[derive(Serialize)]
+struct Slowdown<'r> {
+    /// The place of its point.
+    point: usize,
+    workload: &'r str,
+    beside: &'r str,
+    slowdown: f64,
+}
+
+impl<'r> Slowdown<'r> {
+    fn all_of(points: &'r [Point]) -> Vec<Self> {
+        let of_point = |(point, it): (usize, &'r Point)| {
+            it.slowdowns.iter().map(move |row| Self {
+                point,
+                workload: &row.workload,
+                beside: &row.beside,
+                slowdown: row.slowdown,
+            })
+        };
+        points.iter().enumerate().flat_map(of_point).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct ResultData<'r> {
     label: &'r str,
@@ -62,6 +86,7 @@ struct ResultData<'r> {
     /// Cells in the order of the page's columns.
     rows: Vec<Vec<Cell>>,
     workloads: Vec<Workload>,
+    slowdowns: Vec<Slowdown<'r>>,
     curves: Vec<Curve>,
     links: Links,
     ranks: Vec<Ranks>,
@@ -109,6 +134,7 @@ impl<'r> ResultData<'r> {
             series: curves.iter().filter_map(|curve| SeriesLine::of(curve, result)).collect(),
             rows,
             workloads,
+            slowdowns: Slowdown::all_of(&result.points),
             links: Budget::of(results).links(&result.points, drawn),
             ranks: Ranks::of(&result.points),
             curves,

@@ -92,8 +92,12 @@ fn the_data_has_points_curves_and_links() {
 fn the_data_has_the_workloads_of_points_with_the_columns_that_one_of_them_has() {
     let mut report = report(&["a", "b"]);
     assert_eq!(data(&page(&report))["results"][0]["workloads"], serde_json::json!([]));
-    let workload =
-        |name: &str, measured| WorkloadRow { name: name.into(), kind: "exchange".into(), measured };
+    let workload = |name: &str, measured| WorkloadRow {
+        name: name.into(),
+        kind: "exchange".into(),
+        measured,
+        ..WorkloadRow::default()
+    };
     let row = PointRow {
         status: Status::Completed,
         nodes: Some(16),

@@ -14,8 +14,10 @@ mod rows;
 mod saturation;
 mod several;
 mod simulation;
+mod slowdowns;
 pub mod slurm;
 mod store;
+mod timeline;
 mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
@@ -26,6 +28,8 @@ pub use plan::{Progress, Survey, plan, survey};
 pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{Outcome, SetupError, Simulation, Work};
+pub use slowdowns::Slowdowns;
 pub use store::{Store, StoreError};
+pub use timeline::TimelineLog;
 
 pub(crate) use warnings::TOO_LONG;

@@ -7,7 +7,7 @@ use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
 use flitlab_engine::measure::{ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of};
-use flitlab_report::{Explained, PointResult, PointRow, Status, WorkloadRow};
+use flitlab_report::{PointResult, PointRow, Status, WorkloadRow};
 use flitlab_workload::traffic::LoadRates;
 
 impl Simulation {
@@ -182,24 +182,11 @@ impl Simulation {
             },
         )?;
         found.warnings.extend(result.warnings.into_iter().map(named));
-        let flows = std::mem::take(&mut result.explained.flows);
-        if !flows.is_empty() {
-            if found.explained.flows.is_empty() {
-                found.explained.flows = flows;
-            } else {
-                let text = "flows.csv has the flows of the first trace only".to_owned();
-                found.warnings.push(named(text));
-            }
+        if !result.explained.flows.is_empty() && !found.explained.flows.is_empty() {
+            let text = "flows.csv has the flows of the first trace only".to_owned();
+            found.warnings.push(named(text));
         }
-        if result.explained != Explained::default() {
-            if found.explained.ranks.is_empty() {
-                let flows = std::mem::take(&mut found.explained.flows);
-                found.explained = Explained { flows, ..result.explained };
-            } else {
-                let text = "where its time went is told of the first application only".to_owned();
-                found.warnings.push(named(text));
-            }
-        }
+        found.explained.add(&share.member().name, share.member().start, result.explained);
         Ok(result.measured)
     }
 
@@ -217,5 +204,6 @@ impl Simulation {
 
 fn row_of(share: Share<'_>, measured: PointRow) -> WorkloadRow {
     let member = share.member();
-    WorkloadRow { name: member.name.clone(), kind: member.kind.into(), measured }
+    let (name, kind) = (member.name.clone(), member.kind.into());
+    WorkloadRow { name, kind, measured, ..WorkloadRow::default() }
 }

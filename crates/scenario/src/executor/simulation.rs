@@ -14,6 +14,7 @@ use super::rows::{
     channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
+use super::timeline::TimelineLog;
 use super::warnings::{
     TOO_LONG, channels_warning, dropped_warning, livelock_warning, load_warnings, outgrown_warning,
 };
@@ -81,6 +82,8 @@ pub struct Simulation {
     digests: Option<DigestLog>,
     /// Whether an application is simulated twice, to know what its critical path waited for.
     pub(crate) traces_path: bool,
+    /// Where the timeline of applications is written.
+    pub(crate) timeline: Option<TimelineLog>,
     pub(super) log_filter: Option<LogFilter>,
     forecast: OnceLock<Forecast>,
 }
@@ -111,6 +114,14 @@ pub struct Work {
 }
 
 impl Work {
+    /// Adds the cost of another simulation that belongs to this one.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.simulating += other.simulating;
+        self.building += other.building;
+        self.elapsed += other.elapsed;
+        self.counters.add(&other.counters);
+    }
+
     /// CPU nanoseconds for each of `count` things.
     pub fn nanoseconds_each(&self, count: u64) -> f64 {
         self.simulating.as_nanos() as f64 / count.max(1) as f64
@@ -141,6 +152,7 @@ impl Simulation {
             threads: 1,
             digests: None,
             traces_path: false,
+            timeline: None,
             log_filter: None,
             forecast: OnceLock::new(),
         })
@@ -171,8 +183,19 @@ impl Simulation {
         Self { traces_path: true, ..self }
     }
 
+    /// Writes what the ranks of applications do to a file.
+    #[must_use]
+    pub fn writing_timeline(self, timeline: TimelineLog) -> Self {
+        Self { timeline: Some(timeline), ..self }
+    }
+
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// The most threads that it runs with.
+    pub(super) fn threads(&self) -> usize {
+        self.threads
     }
 
     pub fn fabric(&self) -> &Fabric {
@@ -270,10 +293,12 @@ impl Simulation {
             return self.run_output_queued(&run, &rates, row, progress);
         }
         let watch = &mut Watch { progress, keep, from };
-        match self.offered_load() {
+        let mut outcome = match self.offered_load() {
             Some((rates, offered)) => self.run_load(rates, &offered, row, state, watch),
             None => self.run_finite(row, state, watch),
-        }
+        };
+        self.tell_slowdowns(&mut outcome, progress);
+        outcome
     }
 
     /// The run of a load on output-queued routers; `None` if the routers are the engine's.
@@ -428,6 +453,7 @@ impl Simulation {
             latencies,
             windows,
             workloads,
+            slowdowns: Vec::new(),
             explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),

@@ -22,7 +22,9 @@ use super::claims::{Claim, Claims};
 use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
-use flitlab_report::{DeadlockText, Explained, FlowRow, PointResult, PointRow, Row, WorkloadRow};
+use flitlab_report::{
+    DeadlockText, Explained, FlowRow, PointResult, PointRow, Row, SlowdownRow, WorkloadRow,
+};
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -31,7 +33,7 @@ const LOCK: &str = ".lock";
 const EXTENSION: &str = "point";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 4";
+const MAGIC: &str = "flitlab point 5";
 
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
@@ -46,6 +48,8 @@ struct Head<'f> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     workloads: Cow<'f, [WorkloadRow]>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    slowdowns: Cow<'f, [SlowdownRow]>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     flows: Cow<'f, [FlowRow]>,
 }
 
@@ -53,7 +57,7 @@ struct Head<'f> {
 /// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
-    let Head { point, warnings, deadlock, workloads, flows } =
+    let Head { point, warnings, deadlock, workloads, slowdowns, flows } =
         serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
@@ -61,10 +65,12 @@ fn parse(text: &str) -> Option<PointResult> {
         latencies: Row::of_text(parts.next()?)?,
         windows: Row::of_text(parts.next()?)?,
         workloads: workloads.into_owned(),
+        slowdowns: slowdowns.into_owned(),
         explained: Explained {
             ranks: Row::of_text(parts.next()?)?,
             activity: Row::of_text(parts.next()?)?,
             path: Row::of_text(parts.next()?)?,
+            phases: Row::of_text(parts.next()?)?,
             // Of single runs only.
             channels: Vec::new(),
             flows: flows.into_owned(),
@@ -81,10 +87,11 @@ fn text(found: &PointResult) -> String {
         warnings: Cow::Borrowed(&found.warnings),
         deadlock: Cow::Borrowed(&found.deadlock),
         workloads: Cow::Borrowed(&found.workloads),
+        slowdowns: Cow::Borrowed(&found.slowdowns),
         flows: Cow::Borrowed(&found.explained.flows),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    let Explained { ranks, activity, path, .. } = &found.explained;
+    let Explained { ranks, activity, path, phases, .. } = &found.explained;
     let rows = [
         Row::text(&found.channels),
         Row::text(&found.latencies),
@@ -92,6 +99,7 @@ fn text(found: &PointResult) -> String {
         Row::text(ranks),
         Row::text(activity),
         Row::text(path),
+        Row::text(phases),
     ];
     [&[head], &rows[..]].concat().join(BETWEEN)
 }

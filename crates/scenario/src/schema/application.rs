@@ -22,6 +22,7 @@ use flitlab_workload::traffic::{Answer, ApplicationSpec, Carrier, HostParameters
 
 pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<ApplicationSpec> {
     let schedule = schedule(reader, given.registry);
+    let schedule = repeated(reader, schedule);
     let placement = placement(reader, given.places);
     let mut ranks_per_node = 1;
     let doc = "The most ranks of a node; ranks of one node talk through its memory.";
@@ -101,6 +102,25 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
         });
     }
     unmatched.is_empty().then(|| Arc::new(schedule))
+}
+
+/// The schedule as often as it is to be done.
+fn repeated(reader: &mut Reader<'_>, schedule: Option<Arc<Schedule>>) -> Option<Arc<Schedule>> {
+    let doc = "How often the schedule is done: a rank begins it anew when all of its operations have ended.";
+    let times = reader.value("repetitions", &Whole { range: 1..=1_000_000 }, 1, doc);
+    let schedule = schedule?;
+    if times == 1 {
+        return Some(schedule);
+    }
+    match schedule.repeated(narrow(times)) {
+        Ok(schedule) => Some(Arc::new(schedule)),
+        Err(error) => {
+            let place = reader.place("repetitions")?;
+            reader.problems.push(Diagnostic::new(&place, error.to_string()));
+            reader.mark_broken("repetitions");
+            None
+        }
+    }
 }
 
 fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {

@@ -1,15 +1,57 @@
 //! `[measure]`: for how long, and how precisely.
 
-use crate::RouterModel;
+use crate::executor::Slowdowns;
+use crate::{RouterModel, Workloads};
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{MAX_WINDOWS, Settings};
 use flitlab_output_queued::Parameters;
 
-pub(super) fn read(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    model: &mut RouterModel,
+    workloads: Option<&mut Workloads>,
+) -> Settings {
     let doc = "When a measurement begins and ends. For a steady load only; an [exchange] is \
                measured from its beginning to its end.";
-    reader.table("measure", doc, |reader| settings(reader, model))
+    reader.table("measure", doc, |reader| {
+        slowdowns(reader, workloads);
+        settings(reader, model)
+    })
+}
+
+/// Reads what is simulated besides several workloads at once.
+fn slowdowns(reader: &mut Reader<'_>, workloads: Option<&mut Workloads>) {
+    let Some(workloads) = workloads.filter(|_| !reader.is_documenting()) else {
+        let _ = slowdowns_of(reader);
+        return;
+    };
+    if !workloads.are_several() || workloads.members().len() < 2 {
+        let message = "a workload is slowed by others, and there are none";
+        return reader.forbid("slowdowns", message, "leave it out, or add to [workloads]");
+    }
+    if !workloads.is_finite() {
+        let message = "slowdowns are those of completion times, and no workload ends";
+        return reader.forbid("slowdowns", message, "leave it out, or add a workload that ends");
+    }
+    workloads.slowdowns = slowdowns_of(reader).unwrap_or_default();
+}
+
+fn slowdowns_of(reader: &mut Reader<'_>) -> Option<Slowdowns> {
+    let doc = "What is simulated besides several workloads at once, to know how much each that ends is slowed.";
+    let untold = "nothing, and it is not told.";
+    let alone = "each that ends alone.";
+    let pairs = "the same, and each two of which one ends: who slows whom.";
+    reader.one_of(
+        "slowdowns",
+        "rule",
+        doc,
+        [
+            ("none", Slowdowns::Untold, untold),
+            ("alone", Slowdowns::Alone, alone),
+            ("pairs", Slowdowns::Pairs, pairs),
+        ],
+    )
 }
 
 fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {

@@ -15,7 +15,7 @@ mod routing;
 mod topology;
 
 use super::name::ScenarioName;
-use super::workload::{self, Given, Workloads};
+use super::workload::{self, Allocator, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Value, Whole};
 use flitlab_base::registry::Registry;
@@ -103,14 +103,21 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
             worst.map(|worst| worst.partners).map_err(|error| error.to_string())
         })
     });
-    let (router, nodes) = (&model, None);
-    let mut given =
-        Given { places, registry, router, parameters: &mut parameters, nodes, worst_case };
-    let workload = workload::read(reader, &mut given, purpose);
+    let allocator = Allocator::new(workload::allocation(reader), spec, seed);
+    let mut given = Given {
+        places,
+        registry,
+        router: &model,
+        parameters: &mut parameters,
+        nodes: None,
+        allocator,
+        worst_case,
+    };
+    let mut workload = workload::read(reader, &mut given, purpose);
     if let Some(workloads) = &workload {
         parameters.classes = workloads.classes();
     }
-    let measure = measure::read(reader, &mut model);
+    let measure = measure::read(reader, &mut model, workload.as_mut());
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
     reader.finish();

@@ -218,6 +218,11 @@ impl BoundWorkload for BoundApplication {
             return Ok(());
         }
         let explanation = self.explain(ended.share, &outcome);
+        if let Some(timeline) = &ended.share.simulation().timeline {
+            let member = ended.share.member();
+            let records = &outcome.records;
+            timeline.add((&member.name, member.start), schedule, records, &explanation);
+        }
         with_times(row, &explanation);
         result.explained =
             Explained::new(&explanation, &outcome.finished, |it| schedule.describe(it));

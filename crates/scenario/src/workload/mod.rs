@@ -10,9 +10,11 @@ mod collective;
 mod exchange;
 mod flows;
 mod load;
+mod nodes;
 mod remote_memory;
 mod several;
 
+pub(crate) use nodes::{Allocator, allocation};
 pub use several::{BoundMember, Member, Share, Workloads};
 pub(crate) use several::{SEVERAL, read, whole};
 
@@ -64,6 +66,7 @@ impl Component for WorkloadKind {
         "name",
         "title",
         "seed",
+        "node_allocation",
         "topology",
         "routing",
         "router",
@@ -103,6 +106,8 @@ pub struct Given<'a> {
     /// The nodes among which the workload's pattern is, if not all take part. Who reads a pattern
     /// takes them.
     pub nodes: Option<Vec<u32>>,
+    /// What gives nodes to workloads that say how many they take.
+    pub(crate) allocator: Allocator<'a>,
     /// What finds the permutation that loads a channel most, if the routing could be read.
     pub worst_case: Option<WorstCase>,
 }

@@ -7,14 +7,14 @@ use super::{
     Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds, read_kind,
 };
 use crate::checks::Checks;
-use crate::executor::{SetupError, Simulation};
+use crate::executor::{SetupError, Simulation, Slowdowns};
 use crate::{Purpose, RoutingSpec, Scenario};
-use flitlab_base::document::{Diagnostic, List, Reader, Whole, report_repeated, time};
+use flitlab_base::document::{Diagnostic, Reader, Whole, time};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Registered;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{PacketKind, Parameters, TrafficClass};
-use flitlab_fabric::{Fabric, NodeName};
+use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
     Access, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes, Pattern, Several,
@@ -64,12 +64,14 @@ impl Member {
 #[derive(Clone, Debug)]
 pub struct Workloads {
     members: Vec<Member>,
+    /// What is simulated besides, to know how much they slow each other.
+    pub slowdowns: Slowdowns,
 }
 
 impl Workloads {
     /// One workload, of this kind.
     pub fn one(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
-        Self { members: vec![Member::alone(kind, spec)] }
+        Self { members: vec![Member::alone(kind, spec)], slowdowns: Slowdowns::Untold }
     }
 
     /// Returns the workloads, by class of their messages; at least one.
@@ -87,6 +89,13 @@ impl Workloads {
     /// Whether there are several, which have names.
     pub fn are_several(&self) -> bool {
         self.members.len() > 1 || !self.members[0].path.is_empty()
+    }
+
+    /// Those at some places, ascending, as they are beside the others: with their names and seeds.
+    #[must_use]
+    pub fn only_those(&self, places: &[usize]) -> Self {
+        let members = places.iter().map(|&place| self.members[place].clone()).collect();
+        Self { members, slowdowns: Slowdowns::Untold }
     }
 
     /// The workload, if it is the only one.
@@ -316,7 +325,8 @@ pub(crate) fn read(
     if !has_several {
         let members: Vec<_> =
             alone.into_iter().map(|(kind, spec)| Member::alone(kind, spec)).collect();
-        return (!members.is_empty()).then_some(Workloads { members });
+        return (!members.is_empty())
+            .then_some(Workloads { members, slowdowns: Slowdowns::Untold });
     }
     if let (true, Some(place)) = (members.len() > MAX_WORKLOADS, reader.place(SEVERAL)) {
         let message = format!("{} workloads are too many", members.len());
@@ -330,7 +340,9 @@ pub(crate) fn read(
         reader.problems.push(Diagnostic::new(&place, message).help(help));
     }
     let members: Option<Vec<Member>> = members.into_iter().collect();
-    members.filter(|members| !members.is_empty()).map(|members| Workloads { members })
+    members
+        .filter(|members| !members.is_empty())
+        .map(|members| Workloads { members, slowdowns: Slowdowns::Untold })
 }
 
 /// Two workloads of one kind can't differ in what they say of the routers or adapters that both
@@ -350,16 +362,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let path = reader.scope.path.clone();
     let doc = "When it begins; what it says of times counts from then on.";
     let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
-    let places = given.places;
-    let kind = NodeName { places };
-    let list = List { kind, noun: "nodes", length: 2..=usize::MAX, example: Some("[0, 1]") };
-    let doc = "The nodes that take part: its pattern is one of these, as if the others had failed. All if absent.";
-    let nodes = reader.optional("nodes", &list, doc);
-    if let Some(nodes) = &nodes {
-        report_repeated(reader, "nodes", nodes, "node", |&node| {
-            places.map_or_else(String::new, |places| places.name(node))
-        });
-    }
+    given.nodes = given.allocator.read(reader, given.places);
     let doc = "How its packets travel where requests, responses and adaptive packets differ.";
     let usual = "adaptive data where routing is, all others deterministic.";
     let adaptive = "all adaptive, requests and responses as well.";
@@ -406,7 +409,6 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
             reader.problems.push(Diagnostic::new(&place, message).help(help));
         }
     }
-    given.nodes = nodes.map(|nodes| nodes.into_iter().map(|node| node.value).collect());
     let mut found = None;
     for kind in &kinds {
         if !present.contains(&kind.name) {

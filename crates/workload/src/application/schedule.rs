@@ -231,6 +231,54 @@ impl Schedule {
         self.labels.get(number)
     }
 
+    /// This schedule so many times: a rank begins it anew when all of its operations have ended.
+    /// Messages that name their tag are matched as in each alone, since those of two ranks come in
+    /// order; a receipt of any tag or sender may take one of a later time.
+    ///
+    /// # Errors
+    /// If there are too many operations, or a rank computes too long or there is no memory.
+    pub fn repeated(&self, times: u32) -> Result<Self, ScheduleError> {
+        if self.steps.len() as u64 * u64::from(times) > u64::from(MAX_OPERATIONS) {
+            return Err(ScheduleError::TooMany);
+        }
+        let mut builder = ScheduleBuilder::new();
+        builder.schedule.phases.clone_from(&self.phases);
+        for rank in 0..self.ranks() {
+            let numbers = self.of_rank(rank);
+            // What all that begins waits for: the end of the time before.
+            let mut ended = None;
+            for time in 0..times {
+                let first = builder.operations_of_rank();
+                let place = |number: u32| first + (number - numbers.start);
+                for number in numbers.clone() {
+                    builder.add(*self.operation(number))?;
+                    if let Some(label) = self.label(number) {
+                        builder.label(label);
+                    }
+                }
+                let joint = (time + 1 < times && !numbers.is_empty())
+                    .then(|| builder.add(Operation::compute(0)))
+                    .transpose()?;
+                for number in numbers.clone() {
+                    let mut is_last = true;
+                    for (dependant, until) in self.dependants(number) {
+                        builder.wait(place(dependant), until, place(number));
+                        is_last &= until == Until::Begun;
+                    }
+                    if let (Some(joint), true) = (joint, is_last) {
+                        builder.wait(joint, Until::Done, place(number));
+                    }
+                    if let (Some(ended), 0) = (ended, self.waits(number)) {
+                        builder.wait(place(number), Until::Done, ended);
+                    }
+                }
+                ended = joint;
+            }
+            builder.end_rank()?;
+        }
+        Ok(builder.finish())
+    }
+
     /// Says which operation it is: `` `l7` of rank 3 (send 8 B to rank 4, tag 0) ``.
     pub fn describe(&self, number: u32) -> String {
         let rank = self.rank_of(number);
@@ -368,7 +416,8 @@ impl ScheduleBuilder {
         }
         self.shortage()?;
         grow(&mut self.schedule.steps, THIS)?;
-        let operation = Operation { phase: self.phase, ..operation };
+        let phase = if self.phase == 0 { operation.phase } else { self.phase };
+        let operation = Operation { phase, ..operation };
         let step = Step { operation, rank: self.rank(), dependant: NO_DEPENDANT };
         self.schedule.steps.push(step);
         Ok(self.operations_of_rank() - 1)
@@ -622,6 +671,33 @@ mod tests {
         let last = Some("phase 253");
         assert_eq!(phases, [None, Some("step"), Some("step"), None, Some("phase 0"), last]);
         assert_eq!(schedule.phases().len(), 255);
+    }
+
+    #[test]
+    fn a_repeated_schedule_begins_anew_when_all_of_a_rank_has_ended() {
+        let mut builder = ScheduleBuilder::new();
+        // b waits for a, and c for b's beginning: b and c are the last ones, a and d the first.
+        for (label, time) in [("a", 1), ("b", 2), ("c", 3), ("d", 4)] {
+            builder.add(Operation::compute(time)).unwrap();
+            builder.label(label);
+        }
+        builder.wait(1, Until::Done, 0);
+        builder.wait(2, Until::Begun, 1);
+        builder.end_rank().unwrap();
+        builder.end_rank().unwrap();
+        let once = builder.finish();
+        assert_eq!(once.repeated(1).unwrap(), once);
+        let twice = once.repeated(2).unwrap();
+        assert_eq!((twice.of_rank(0), twice.of_rank(1)), (0..9, 9..9));
+        assert_eq!(
+            (0..9).map(|it| twice.waits(it)).collect::<Vec<_>>(),
+            [0, 1, 1, 0, 3, 1, 1, 1, 1]
+        );
+        let of = |number| twice.dependants(number).collect::<Vec<_>>();
+        assert_eq!(of(1), [(4, Until::Done), (2, Until::Begun)]);
+        assert_eq!((of(2), of(3)), (vec![(4, Until::Done)], vec![(4, Until::Done)]));
+        assert_eq!(of(4), [(5, Until::Done), (8, Until::Done)]);
+        assert_eq!((twice.label(4), twice.label(8)), (None, Some("d")));
     }
 
     #[test]

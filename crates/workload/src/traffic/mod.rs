@@ -1,5 +1,6 @@
 //! Traffic: which terminal sends which message to which other one, and when.
 
+mod allocation;
 mod application;
 mod collective;
 mod csv_file;
@@ -17,6 +18,7 @@ mod sizes;
 mod spec;
 mod workload;
 
+pub use allocation::{Allocation, AllocationError, Free};
 pub use application::{
     Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg, LegKind,
     Outcome, Placement, PlacementError, Records, RoomWait,

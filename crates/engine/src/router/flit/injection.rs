@@ -94,6 +94,11 @@ impl FlitRouters {
                 header = packet.slot;
                 common.counters.grants += 1;
                 let sent = &common.packets.packets[header as usize];
+                let in_part = fitted!(self.ports.outputs, u32) + number;
+                if common.statistics.counts_classes() {
+                    let origin = &common.packets.origins[header as usize];
+                    common.statistics.count_class(in_part, sent.flits, origin);
+                }
                 self.state.sources[place] = SourceVc {
                     left: sent.flits,
                     vc: fitted!(vc, u8),

@@ -546,6 +546,16 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
     }
 
+    /// Notes a grant of a channel of the part where packets are looked at.
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, slot: u32, channel: u32, now: Tick) {
+        let packet = &self.packets.packets[slot as usize];
+        note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
+        let origin = &self.packets.origins[slot as usize];
+        self.statistics.count_class(channel, packet.flits, origin);
+    }
+
     /// Sends a packet through a free output, and notes all that every grant changes there. Returns
     /// the time at which its last flit has left. `COPY`: it is a packet of a collective operation.
     #[inline(always)]
@@ -564,11 +574,11 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         let channel = self.channel(output);
         let name = self.first_channel + channel;
         let timing = self.context.timing(self.cell.timing[output]);
+        if self.trace.is_some() {
+            self.note(slot, channel, now);
+        }
         // One look at the packet, which may be far from any cache.
         let packet = &mut self.packets.packets[slot as usize];
-        if self.trace.is_some() {
-            note(self.trace, packet, (self.epoch, now), name);
-        }
         let last = self.context.send(packet, timing, now);
         packet.next = NONE;
         let needs_rest = match self.routing {

@@ -150,6 +150,10 @@ impl PacketRouters {
         common.counters.grants += 1;
         let in_part = fitted!(self.shared.ports.outputs, u32) + number;
         common.statistics.sent(in_part, vc, flits);
+        if common.statistics.counts_classes() {
+            let origin = &common.packets.origins[slot as usize];
+            common.statistics.count_class(in_part, flits, origin);
+        }
         self.join(common, router, buffer, slot);
         free_at
     }

@@ -46,10 +46,18 @@ fn a_point_is_found_with_its_workloads_whatever_they_are_called() {
         name: name.into(),
         kind: "exchange".into(),
         measured: PointRow { nodes: Some(nodes), ..PointRow::default() },
+        ..WorkloadRow::default()
     };
+    outcome.slowdowns = vec![SlowdownRow {
+        workload: "first".into(),
+        beside: "of two\n\nparts, \"b\"".into(),
+        completion: Picoseconds(12_000_000),
+        slowdown: 1.25,
+    }];
     outcome.workloads = vec![workload("first", 6), workload("of two\n\nparts, \"b\"", 2)];
     let kept = store.keep(&identity, &outcome).unwrap();
     assert_eq!(kept.workloads, outcome.workloads);
+    assert_eq!(kept.slowdowns, outcome.slowdowns);
     assert_eq!(store.find(&identity).unwrap(), Some(kept));
     fs::remove_dir_all(folder).unwrap();
 }

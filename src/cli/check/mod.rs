@@ -259,6 +259,13 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         (_, _, Some(reason)) => line("completion time", format!("no bound computed: {reason}")),
         _ => {}
     }
+    let further = simulation.further();
+    if !further.is_empty() {
+        let alone = further.iter().filter(|members| members.len() == 1).count();
+        let pairs = further.len() - alone;
+        let text = format!("{} more, {alone} of one workload and {pairs} of two", further.len());
+        line("simulations", text);
+    }
     let silent = expectation.nodes - simulation.senders().len();
     let reason = match scenario.router {
         RouterModel::OutputQueued(_) => Some("they send to themselves, and their packets count"),

@@ -184,7 +184,11 @@ pub static GENERATORS: [Row<Generator>; 13] = [
         &["algorithm", "bytes", "root", "segment"],
     ),
     collective("reduce", "the bytes of all ranks, combined, to the root.", ROOTED),
-    collective("all-reduce", "the bytes of all ranks, combined, to all ranks.", OF_ALL),
+    collective(
+        "all-reduce",
+        "the bytes of all ranks, combined, to all ranks.",
+        &["algorithm", "bytes", "segment", "combine_ns_per_byte"],
+    ),
     collective("all-gather", "the bytes of each rank to all ranks.", MOVING),
     collective(
         "reduce-scatter",

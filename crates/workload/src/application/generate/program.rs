@@ -83,8 +83,12 @@ impl Program {
         }
         self.after.extend(requests.iter().map(|request| request.place));
         self.epoch += 1;
-        // Many times many dependencies meet in one operation instead.
-        if self.after.len() > 2 {
+        self.meet();
+    }
+
+    /// Many times many dependencies meet in one operation instead.
+    fn meet(&mut self) {
+        if self.after.len() > 2 && self.failure.is_none() {
             let joint = self.begin(Operation::compute(0));
             self.after.clear();
             self.after.push(joint.place);
@@ -152,6 +156,24 @@ impl Program {
             self.after.push(joint.place);
         }
         End(self.after.first().copied())
+    }
+
+    /// Makes the calls of several branches at the same time: each begins where the program is, and
+    /// goes on by itself. The program goes on when all that the branches waited for has ended.
+    pub fn together(&mut self, branches: &mut [&mut dyn FnMut(&mut Self)]) {
+        let start = self.after.clone();
+        let mut ends = Vec::new();
+        for branch in branches {
+            self.after.clone_from(&start);
+            self.epoch += 1;
+            branch(self);
+            ends.append(&mut self.after);
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        self.after = ends;
+        self.epoch += 1;
+        self.meet();
     }
 
     /// Makes calls that belong to a phase of this name, unless they belong to another one already.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
+use flitlab_base::narrow::narrow;
 
 /// Bytes of an element: a vector of fewer elements than ranks can't go around a ring.
 const ELEMENT: u64 = 8;
@@ -35,6 +36,11 @@ pub(super) static ALL_REDUCE: Collective = Collective {
                 reduce::binomial(program, members, call);
                 tree::down(program, members, call, u64::MAX, tree::binomial);
             },
+        ),
+        Algorithm::new(
+            "double-binary-tree",
+            "half of the vector up and down each of two binary trees, a leaf of one inside the other, segment by segment (NCCL).",
+            double_binary_tree,
         ),
     ],
     open_mpi: open_mpi::ALL_REDUCE,
@@ -96,4 +102,38 @@ fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Ca
         }
     }
     fold_out(program, members, call.bytes, &fold);
+}
+
+/// Both trees at once (\[two-tree\]), and up and down each at once: while a segment goes down, the
+/// next ones come up.
+fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let halves = Blocks::of(call.bytes, 2);
+    let most = call.segment.unwrap_or(u64::MAX);
+    let shapes: [fn(u32, u32) -> tree::Family; 2] = [tree::in_order, tree::in_order_reversed];
+    let mut ways: Vec<Box<dyn FnMut(&mut Program)>> = Vec::new();
+    for (half, shape) in (0..).zip(shapes) {
+        let call = Call { bytes: halves.at(half), ..*call };
+        if call.bytes == 0 {
+            continue;
+        }
+        // Tags are taken here, in the same order by all.
+        let (mut above, mut below) = (members.clone(), members.clone());
+        let segments = narrow(tree::segments(call.bytes, most).count());
+        members.tags(segments);
+        below.tags(segments);
+        members.tags(segments);
+        if shape(members.place(), members.size).parent.is_none() {
+            ways.push(Box::new(move |program| {
+                tree::turn(program, &mut above, &mut below, &call, most, shape);
+            }));
+        } else {
+            ways.push(Box::new(move |program| tree::up(program, &mut above, &call, most, shape)));
+            ways.push(Box::new(move |program| {
+                tree::down(program, &mut below, &call, most, shape);
+            }));
+        }
+    }
+    let mut ways: Vec<&mut dyn FnMut(&mut Program)> =
+        ways.iter_mut().map(|way| &mut **way as &mut dyn FnMut(&mut Program)).collect();
+    program.together(&mut ways);
 }

@@ -56,6 +56,7 @@ fn expected(name: &str, algorithm: &str, ranks: u32, bytes: u64) -> (Option<u64>
             (Some(2 * (p - 1) * bytes), Some(2 * (ranks - 1)))
         }
         ("all-reduce", "rabenseifner") => (Some(halved + (power - 1) * bytes), folded(2)),
+        ("all-reduce", "double-binary-tree") => (Some(2 * (p - 1) * bytes), None),
         ("all-reduce", "reduce-broadcast") | ("barrier", "tree") => {
             (Some(2 * (p - 1) * bytes), Some(2 * depth))
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::Failure;
-use flitlab::application::Format;
+use flitlab::application::read::Format;
 use flitlab::scenario::{Diagnostics, Document, Scenario};
 
 /// A scenario file and the values set on top of it.
@@ -25,7 +25,7 @@ impl Input {
     pub(super) fn document(&self) -> Result<Document, Failure> {
         if let Some(format) = Format::of_file(&self.path) {
             let name = self.path.display().to_string();
-            let (what, way_out) = (format.name(), format.way_out(&name));
+            let (what, way_out) = (format.what, format.way_out(&name));
             let message = format!("error: {name} is {what}, no scenario\n  = help: {way_out}");
             return Err(Failure::Input(message));
         }

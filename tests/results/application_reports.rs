@@ -248,12 +248,10 @@ fn files_of_other_programs_are_named_with_a_way_out() {
     // What it says can be done: the scenario beside it runs.
     place.run(&["run", "x.toml"]);
     assert!(place.run(&["schedule", "check", "x.goal"]).contains("0 ns to 7 ns, mean 3.5 ns"));
-    let simgrid = "0 init\n0 send 1 0 8\n1 init\n1 recv 0 0 8\n";
     for (file, text, name) in [
-        ("ti.txt", simgrid, "a time-independent trace of SimGrid"),
-        ("perm.cm", "Nodes 4\nConnections 2\n0->1 id 1 size 100\n", "a connection matrix of htsim"),
-        ("dumpi-1.meta", "hostname=n1\nnumprocs=2\n", "a DUMPI trace"),
-        ("all_reduce.0.et", "\u{7}\n\u{5}0.0.4A\u{12}", "an execution trace of Chakra"),
+        ("halo.load", "[JOB_ID] 10\n[NID_LIST] 0-63\n", "a load file of SST's Ember"),
+        ("a.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\">\n", "a platform of SimGrid"),
+        ("x.otf2", "OTF2\u{1}", "a trace in OTF2"),
     ] {
         place.write(file, text);
         for arguments in [&["schedule", "check", file][..], &["run", file]] {

@@ -1,5 +1,6 @@
-//! `flitlab schedule check`: a GOAL file, counted and looked at.
+//! `flitlab schedule check`: a schedule or a trace, counted and looked at.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,21 +10,27 @@ use super::super::Failure;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{print_json, print_text};
+use super::read::Beside;
 use super::text;
-use flitlab::application::{Action, Schedule, Tally, Unmatched, check, goal};
+use flitlab::application::read::read;
+use flitlab::application::{Action, Schedule, Tally, Unmatched, check};
 
 /// How many unmatched messages are listed.
 const LISTED: usize = 10;
 
-/// Read a GOAL file and say what is in it
+/// Read a schedule or a trace and say what is in it
 ///
 /// Reports every mistake of the file up to twenty, and sends and receives that can't match in any
-/// order (exit code 4). Whether it is text or binary is told by its first bytes.
+/// order (exit code 4). The format is told by the first bytes: GOAL, text or binary, or a trace of
+/// another program (docs/schedules.md).
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  flitlab schedule check lu.goal")]
+#[command(after_help = "Examples:\n  flitlab schedule check lu.goal\n  \
+    flitlab schedule check traces/ti_trace0.txt --flops-per-second 5e9")]
 pub(super) struct Check {
-    /// The schedule, GOAL text or binary
+    /// The schedule or trace: a file, one of the files of all ranks, or their folder
     file: PathBuf,
+    #[command(flatten)]
+    beside: Beside,
     /// Print one JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -34,6 +41,10 @@ pub(super) struct Check {
 struct Checked<'t> {
     #[serde(flatten)]
     tally: &'t Tally,
+    /// The name of the file's format.
+    format: &'t str,
+    /// How often each kind of call is in a trace.
+    calls: BTreeMap<&'t str, u64>,
     /// Sends and receives that can't match.
     unmatched: u64,
     /// The first of them, in words.
@@ -42,19 +53,24 @@ struct Checked<'t> {
 
 impl Check {
     pub(super) fn execute(self) -> Result<(), Failure> {
+        let options = self.beside.options()?;
         let bar = Bar::of_work("reading the schedule");
         let _interrupt = Interrupt::clear(&bar)?;
-        let schedule = goal::read(&self.file);
+        let reading = read(&self.file, &options);
         bar.doing("matching messages");
-        let schedule = schedule.inspect_err(|_| bar.finish())?;
-        let (tally, unmatched) = (Tally::new(&schedule), check(&schedule));
+        let reading = reading.inspect_err(|_| bar.finish())?;
+        let schedule = &reading.schedule;
+        let (tally, unmatched) = (Tally::new(schedule), check(schedule));
         bar.finish();
         let examples: Vec<String> =
-            unmatched.iter().take(LISTED).map(|it| line(&schedule, it)).collect();
+            unmatched.iter().take(LISTED).map(|it| line(schedule, it)).collect();
         let count: u64 = unmatched.iter().map(|it| it.count).sum();
         if self.json {
-            print_json(&Checked { tally: &tally, unmatched: count, examples })?;
+            let calls = reading.calls.iter().copied().collect();
+            let (tally, format) = (&tally, reading.format.name);
+            print_json(&Checked { tally, format, calls, unmatched: count, examples })?;
         } else {
+            print_text(&text::read(&reading))?;
             print_text(&text::tally(&tally))?;
             let mut text = String::new();
             for example in &examples {

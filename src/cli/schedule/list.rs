@@ -1,9 +1,10 @@
-//! `flitlab schedule --list`: what can be made.
+//! `flitlab schedule --list`: what can be made, and what can be read.
 
 use super::super::summary::print_text;
 use super::super::{Failure, terminal};
 use flitlab::application::generate::collective::{self, COLLECTIVES, LIBRARIES};
 use flitlab::application::generate::{GENERATORS, npb};
+use flitlab::application::read::FORMATS;
 
 /// Where descriptions begin.
 const COLUMN: usize = 32;
@@ -25,6 +26,10 @@ pub(super) fn print() -> Result<(), Failure> {
     text += &format!("\nIn place of an algorithm of any of the first {}:\n", COLLECTIVES.len());
     for (name, doc) in LIBRARIES {
         text += &terminal::fact(name, doc, COLUMN);
+    }
+    text += "\nRead by `schedule check`, `schedule read` and `file` of [application]:\n";
+    for format in FORMATS.iter().filter(|format| format.is_read()) {
+        text += &terminal::fact(format.name, format.doc, COLUMN);
     }
     print_text(&text)
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod read;
 mod text;
 
 use std::io::{self, BufWriter, stdout};
@@ -30,6 +31,7 @@ use flitlab::units::{Bytes, parse_bytes};
     flitlab schedule all-reduce --algorithm ring --ranks 64 --bytes 1MiB --out ring.goal\n  \
     flitlab schedule npb --benchmark lu --class C --ranks 128 --iterations 2 --out lu.bin\n  \
     flitlab schedule check ring.goal\n  \
+    flitlab schedule read traces/ --out x.goal\n  \
     flitlab schedule --list")]
 pub(super) struct Schedule {
     #[command(subcommand)]
@@ -41,6 +43,7 @@ pub(super) struct Schedule {
 #[derive(Debug, Subcommand)]
 enum Step {
     Check(check::Check),
+    Read(read::Read),
 }
 
 #[derive(Debug, Args)]
@@ -48,7 +51,7 @@ struct Make {
     /// What is made; --list names and describes all
     #[arg(value_name = "NAME", hide_possible_values = true, value_parser = names(), required_unless_present = "list")]
     name: Option<String>,
-    /// Print what can be made, with all algorithms, benchmarks and classes
+    /// Print what can be made, with all algorithms, benchmarks and classes, and what can be read
     #[arg(long)]
     list: bool,
     /// How many ranks there are
@@ -102,15 +105,54 @@ struct Make {
     /// Begin with three calls and end with a barrier, as Ember's Init and Fini do
     #[arg(long)]
     fini: bool,
+    #[command(flatten)]
+    out: Out,
+    /// Print the count as one JSON object on standard output
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+/// Where a schedule goes.
+#[derive(Debug, Args)]
+struct Out {
     /// The file to write, binary if it ends in .bin [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write GOAL's binary form
     #[arg(long)]
     binary: bool,
-    /// Print the count as one JSON object on standard output
-    #[arg(long, requires = "out")]
-    json: bool,
+}
+
+impl Out {
+    /// Refuses to write over what is no schedule.
+    fn check(&self) -> Result<(), Failure> {
+        match self.out.as_deref().filter(|out| out.exists() && !goal::is_goal(out)) {
+            None => Ok(()),
+            Some(out) => Err(Failure::input(format!(
+                "{} is there and is no GOAL schedule: name another file with --out",
+                out.display()
+            ))),
+        }
+    }
+
+    fn write(&self, schedule: &flitlab::application::Schedule) -> Result<(), Failure> {
+        let form = match &self.out {
+            _ if self.binary => Form::Binary,
+            Some(out) if out.extension().is_some_and(|ending| ending == "bin") => Form::Binary,
+            _ => Form::Text,
+        };
+        match &self.out {
+            Some(out) if out.as_os_str() != "-" => {
+                folder::write_by(out, |file| goal::write(schedule, form, file))
+            }
+            _ => match goal::write(schedule, form, &mut BufWriter::new(stdout().lock())) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::Run(format!("can't write to standard output: {error}")))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
 }
 
 fn names() -> PossibleValuesParser {
@@ -133,6 +175,7 @@ impl Schedule {
     pub(super) fn execute(self) -> Result<(), Failure> {
         match self.step {
             Some(Step::Check(check)) => check.execute(),
+            Some(Step::Read(read)) => read.execute(),
             None => self.make.execute(),
         }
     }
@@ -143,34 +186,14 @@ impl Make {
         if self.list {
             return list::print();
         }
-        let form = match &self.out {
-            _ if self.binary => Form::Binary,
-            Some(out) if out.extension().is_some_and(|ending| ending == "bin") => Form::Binary,
-            _ => Form::Text,
-        };
-        if let Some(out) = self.out.as_deref().filter(|out| out.exists() && !goal::is_goal(out)) {
-            return Err(Failure::input(format!(
-                "{} is there and is no GOAL schedule: name another file with --out",
-                out.display()
-            )));
-        }
+        self.out.check()?;
         let bar = Bar::of_work("making the schedule");
         let _interrupt = Interrupt::clear(&bar)?;
         let name = self.name.as_deref().unwrap_or_default();
         let made = make(name, &self.parameters());
         let schedule = made.map_err(|error| Failure::Input(format!("error: {error}")))?;
         bar.doing("writing it");
-        let written = match &self.out {
-            Some(out) if out.as_os_str() != "-" => {
-                folder::write_by(out, |file| goal::write(&schedule, form, file))
-            }
-            _ => match goal::write(&schedule, form, &mut BufWriter::new(stdout().lock())) {
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                    Err(Failure::Run(format!("can't write to standard output: {error}")))
-                }
-                _ => Ok(()),
-            },
-        };
+        let written = self.out.write(&schedule);
         bar.finish();
         written?;
         let tally = Tally::new(&schedule);

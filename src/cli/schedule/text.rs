@@ -1,11 +1,27 @@
 //! A schedule's count as text for people.
 
 use super::super::terminal::fact;
+use flitlab::application::read::Reading;
 use flitlab::application::{Share, Tally};
 use flitlab::units::{Bytes, bytes_text};
 
 /// Where values begin.
 const COLUMN: usize = 20;
+
+/// What a file is, and the calls in a trace; nothing of a schedule.
+pub(super) fn read(reading: &Reading) -> String {
+    if reading.calls.is_empty() {
+        return String::new();
+    }
+    let files = match reading.files.len() {
+        0 | 1 => "1 file".into(),
+        files => format!("{files} files"),
+    };
+    let calls = reading.calls.iter().map(|(name, count)| format!("{count} {name}"));
+    let calls: Vec<String> = calls.collect();
+    fact("read", &format!("{}, {files}", reading.format.what), COLUMN)
+        + &fact("calls", &calls.join(", "), COLUMN)
+}
 
 pub(super) fn tally(tally: &Tally) -> String {
     let mut text = String::new();

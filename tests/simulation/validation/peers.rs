@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use flitlab::application::goal;
 use flitlab::application::loggops::{LogGops, simulate};
+use flitlab::application::read::{Options, read};
+use flitlab::application::{Tally, goal};
 
 use super::{Row, Section, in_repository, records, value};
 
@@ -17,6 +18,7 @@ pub fn sections() -> Vec<Section> {
         opensm(),
         loggopsim(),
         ember(),
+        astra_sim(),
     ]
 }
 
@@ -85,6 +87,35 @@ fn loggopsim() -> Section {
                  ([loggopsim](bibliography.md#loggopsim)), and by those of the version in\n\
                  ATLAHS ([atlahs](bibliography.md#atlahs)). Seven more schedules are in\n\
                  results/loggops.",
+        rows,
+    }
+}
+
+/// Bytes that each rank sends in ASTRA-sim's ring algorithms, for its own traces.
+fn astra_sim() -> Section {
+    let mut rows = Vec::new();
+    let size = f64::from(1 << 20);
+    // 4 ranks: what `Ring.cc` sends in so many steps.
+    for (name, steps, message) in [
+        ("all_reduce", 6.0, size / 4.0),
+        ("all_gather", 3.0, size),
+        ("reduce_scatter", 3.0, size / 4.0),
+        ("all_to_all", 3.0, size / 4.0),
+    ] {
+        let folder = in_repository(&format!("tests/traces/astra-sim/{name}"));
+        let reading = read(folder.as_ref(), &Options::default()).expect("committed files");
+        let sent = Tally::new(&reading.schedule).bytes_sent;
+        assert_eq!(sent.least, sent.most, "every rank sends as much");
+        let command = format!("flitlab schedule check tests/traces/astra-sim/{name}");
+        let what = format!("{name} of 1 MiB on 4 ranks, B a rank sends");
+        rows.push(Row::new(what, steps * message, sent.least as f64, &command));
+    }
+    Section {
+        title: "ASTRA-sim: bytes of collective operations in its traces",
+        source: "The traces are ASTRA-sim's microbenchmarks. A rank sends as many messages of as\n\
+                 many bytes as its ring algorithms do\n\
+                 (`collective_algorithm/Ring.cc`, [chakra](bibliography.md#chakra)). An\n\
+                 all-to-all goes straight there, as in its direct algorithm.",
         rows,
     }
 }

@@ -97,20 +97,22 @@ impl InputFile {
     }
 }
 
-/// Reads a file that a key names by other means: `read` gets the path. A file that can't be read is
-/// reported at the key, a mistake in it at its own place.
+/// Reads a file that a key names by other means: `read` gets the path, and a list to which it adds
+/// the files that it read if they are others. A file that can't be read is reported at the key, a
+/// mistake in it at its own place.
 pub fn read_other<T>(
     reader: &mut Reader<'_>,
     key: &'static str,
     kind: &Text,
     doc: &'static str,
-    read: impl FnOnce(&Path) -> Result<T, Diagnostics>,
+    read: impl FnOnce(&Path, &mut Vec<PathBuf>) -> Result<T, Diagnostics>,
 ) -> Option<T> {
     let path = reader.required(key, kind, doc)?;
     let path = beside(reader, &path);
     let place = reader.place(key)?;
-    let problems = match read(&path) {
-        Ok(value) => match content_hash(&path) {
+    let mut files = Vec::new();
+    let problems = match read(&path, &mut files) {
+        Ok(value) => match content_of(&path, &files) {
             Ok((whole, hash)) => {
                 record(reader, key, kind, &whole, hash);
                 return Some(value);
@@ -151,8 +153,26 @@ fn record(reader: &mut Reader<'_>, key: &'static str, kind: &Text, whole: &str, 
     reader.contents.insert(place, hash);
 }
 
-/// The whole path of a file, and the hash of what is in it.
-fn content_hash(path: &Path) -> io::Result<(String, String)> {
+/// The whole path that a key names, or of the first file that was read if there is none of that
+/// name, and the hash of what is in the files that were read.
+fn content_of(path: &Path, files: &[PathBuf]) -> io::Result<(String, String)> {
+    let named = if path.exists() { path } else { files.first().map_or(path, PathBuf::as_path) };
+    let hash = match files {
+        [] => content_hash(path)?,
+        [file] => content_hash(file)?,
+        files => {
+            let mut all = Sha256::new();
+            for file in files {
+                all.update(content_hash(file)?);
+            }
+            hexadecimal(&all.finalize())
+        }
+    };
+    Ok((named.canonicalize()?.display().to_string(), hash))
+}
+
+/// The hash of what is in a file.
+fn content_hash(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let (mut hash, mut block) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
@@ -161,7 +181,7 @@ fn content_hash(path: &Path) -> io::Result<(String, String)> {
             read => hash.update(&block[..read]),
         }
     }
-    Ok((path.canonicalize()?.display().to_string(), hexadecimal(&hash.finalize())))
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 /// Bytes as text, two hexadecimal digits each.

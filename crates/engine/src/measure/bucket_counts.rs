@@ -125,7 +125,8 @@ mod tests {
 
     #[test]
     fn the_histogram_is_the_one_that_records_each_value() {
-        let (mut counts, mut histogram) = (BucketCounts::default(), Histogram::new(3).unwrap());
+        let (mut counts, mut histogram) =
+            (BucketCounts::default(), Histogram::<u64>::new(3).unwrap());
         assert_eq!(counts.histogram(), histogram);
         for value in values() {
             counts.record(value);

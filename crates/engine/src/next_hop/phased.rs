@@ -147,7 +147,7 @@ impl RelationTables<'_> {
             let least = labels.clone().min();
             labels.nth(usize::from(address.first_vc) - 1) > least
         } else {
-            packets.rest_of(slot).first().is_some_and(|&via| via != NONE.into())
+            packets.rest_of(slot).first().is_some_and(|&via| via != u64::from(NONE))
         };
         if is_detour {
             let at_source = router == context.end(packets.packets[slot as usize].source).router;

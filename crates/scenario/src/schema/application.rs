@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::workload::Given;
 use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
-    Choice, Diagnostic, Flag, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, plain,
-    quoted, rate, read_other, row_with_keys, size, time, with_keys,
+    Choice, Diagnostic, Flag, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, beside,
+    plain, quoted, rate, read_other, row_with_keys, size, time, with_keys,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
@@ -15,7 +15,8 @@ use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
     generate::{Generator, Make, Parameters, make},
-    goal, loggops,
+    loggops,
+    read::{FORMATS, Format, OPTIONS, Options, read as read_application},
 };
 use flitlab_workload::traffic::{
     AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, Placement, RemoteRead,
@@ -63,9 +64,11 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
         reader.problems.push(problem);
         reader.ignore("file");
         reader.ignore("schedule");
+        OPTIONS.into_iter().for_each(|key| reader.ignore(key));
         None
     } else if made {
         reader.ignore("file");
+        refuse_options(reader);
         made_in(reader, registry)
     } else if file {
         reader.ignore("schedule");
@@ -73,6 +76,7 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
     } else {
         reader.ignore("file");
         reader.ignore("schedule");
+        OPTIONS.into_iter().for_each(|key| reader.ignore(key));
         let misspelt = reader.has_misspelt("file") || reader.has_misspelt("schedule");
         if let (false, Some(place)) = (misspelt, reader.scope.place.clone()) {
             let problem = Diagnostic::new(&place, "[application] needs `file` or `schedule`");
@@ -123,9 +127,64 @@ fn repeated(reader: &mut Reader<'_>, schedule: Option<Arc<Schedule>>) -> Option<
 
 fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     let kind = Text { what: "a file's path", example: "allreduce.goal" };
-    let doc = "A GOAL file beside the scenario, text or binary, with what each rank sends, receives and computes; or \
-               `schedule` in its place. docs/schedules.md.";
-    read_other(reader, "file", &kind, doc, goal::read)
+    let doc = "A file beside the scenario with what each rank sends, receives and computes: a GOAL schedule, or a trace of \
+               another program (one of the files of all ranks, or their folder); or `schedule` in its place. \
+               docs/schedules.md.";
+    if reader.is_documenting() {
+        reader.required("file", &kind, doc);
+        options(reader, None);
+        return None;
+    }
+    let format = reader.text("file").and_then(|file| Format::of_file(&beside(reader, file)));
+    let options = options(reader, format);
+    if OPTIONS.iter().any(|key| reader.broken.contains(&reader.path(key))) {
+        reader.ignore("file");
+        return None;
+    }
+    read_other(reader, "file", &kind, doc, |path, files| {
+        let reading = read_application(path, &options)?;
+        *files = reading.files;
+        Ok(reading.schedule)
+    })
+}
+
+/// What a trace does not say; keys that mean nothing to its format are refused.
+fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
+    let documenting = reader.is_documenting();
+    let format = format.unwrap_or(&FORMATS[0]);
+    let takes = |key| documenting || format.takes().contains(&key);
+    let mut options = Options::default();
+    let rate = Number { above: 0.0, to: 1e18, inclusive: true };
+    let doc = "Of a trace that counts operations: how many of them a rank computes a second.";
+    if takes("flops_per_second") {
+        options.flops_per_second = reader.optional("flops_per_second", &rate, doc);
+    }
+    let doc = "Of a trace with collective operations: their algorithms, those of a library (`mpich-3`, `open-mpi-4.1`) or, \
+               of Chakra, `ring` or `halving-doubling`. If absent `mpich-3`, of Chakra `ring`.";
+    if takes("algorithm") {
+        let name = Text { what: "a name", example: "open-mpi-4.1" };
+        options.algorithm = reader.optional("algorithm", &name, doc);
+    }
+    let doc = "Of a trace of Chakra: a JSON file beside the scenario with the members of process groups, \
+               `{\"1\": [0, 1], \"2\": [2, 3]}`.";
+    if takes("groups") {
+        let file = Text { what: "a file's path", example: "groups.json" };
+        let file = InputFile::optional(reader, "groups", &file, doc);
+        options.groups = file.map(|file| (file.name(), file.text));
+    }
+    for key in OPTIONS.into_iter().filter(|key| !takes(key)) {
+        let (message, help) = format.refusal(key);
+        reader.forbid(key, &message, &help);
+    }
+    options
+}
+
+/// Refuses keys that belong to a file, where there is none.
+fn refuse_options(reader: &mut Reader<'_>) {
+    for key in OPTIONS {
+        let message = format!("`{key}` stands beside `file`, and here is none");
+        reader.forbid(key, &message, "a schedule that is made in has its own keys within it");
+    }
 }
 
 /// Returns the mistake of a file's name where a generator's should be.

@@ -31,7 +31,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
                and a row for each flow in any order. Other units of the time are `time_ps`, `time_ns`, `time_ms` and \
                `time_s`. Nodes are numbers, coordinates such as `0;1;3` (in a torus) or names (elsewhere).";
     let places = given.places;
-    let spec = read_other(reader, "file", &kind, doc, |path| {
+    let spec = read_other(reader, "file", &kind, doc, |path, _| {
         FlowsSpec::read(path, places, LARGEST_MESSAGE)
     })?;
     Some(Arc::new(spec))

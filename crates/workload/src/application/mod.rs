@@ -3,23 +3,25 @@
 //! | module | what it is for |
 //! |---|---|
 //! | `check` | messages that nobody receives, found without carrying a schedule out |
-//! | `format` | files of other programs, named |
+//! | `complaints` | mistakes in lines of files |
 //! | [`generate`] | schedules made in: collective operations, benchmarks, motifs |
 //! | [`goal`] | GOAL files, in and out |
 //! | `lines` | many short queues in one array |
 //! | `schedule` | operations of ranks and their dependencies |
 //! | `stuck` | operations that can't go on |
 //! | `matching` | messages and receipts that wait for each other |
+//! | [`read`] | files of other programs, by format |
 //! | [`loggops`] | a schedule's time without a network: the LogGOPS model |
 //! | `tally` | a schedule, counted |
 
 mod check;
-mod format;
+mod complaints;
 pub mod generate;
 pub mod goal;
 mod lines;
 pub mod loggops;
 mod matching;
+pub mod read;
 mod schedule;
 mod stuck;
 mod tally;
@@ -28,7 +30,6 @@ pub(crate) use lines::{Line, Lines};
 pub(crate) use matching::{Found, Matching};
 
 pub use check::{Unmatched, check};
-pub use format::Format;
 pub use schedule::{
     ANY, Action, MAX_NANOSECONDS, MAX_OPERATIONS, Operation, Schedule, ScheduleBuilder,
     ScheduleError, Until,

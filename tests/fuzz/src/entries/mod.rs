@@ -15,6 +15,7 @@ mod netlist;
 mod results;
 mod routes;
 mod scenario;
+mod traces;
 
 pub use engines::engines;
 pub use forwarding::{lfts, paths, sl2vl};
@@ -23,12 +24,13 @@ pub use netlist::netlist;
 pub use results::{points, stored};
 pub use routes::routes;
 pub use scenario::{matrix, scenario, set};
+pub use traces::traces;
 
 /// A target's body.
 pub type Entry = fn(&[u8]);
 
 /// Every target by its name, which is that of its corpus.
-pub const ENTRIES: [(&str, Entry); 12] = [
+pub const ENTRIES: [(&str, Entry); 13] = [
     ("scenario", scenario),
     ("set", set),
     ("netlist", netlist),
@@ -40,6 +42,7 @@ pub const ENTRIES: [(&str, Entry); 12] = [
     ("points", points),
     ("stored", stored),
     ("goal", goal),
+    ("traces", traces),
     ("engines", engines),
 ];
 

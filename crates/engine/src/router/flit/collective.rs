@@ -31,7 +31,7 @@ impl FlitRules {
         let trees = &context.trees;
         let packet = context.parameters.maximum_packet();
         let results = packet * narrow::<u32>(trees.open);
-        let (is_up, is_down) = (vc == trees.up.into(), vc == trees.down.into());
+        let (is_up, is_down) = (vc == u32::from(trees.up), vc == u32::from(trees.down));
         match port {
             0 if trees.kind.goes_up() && (is_up || is_down && trees.kind.goes_down()) => results,
             1.. if is_down => packet,

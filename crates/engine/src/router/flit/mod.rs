@@ -249,7 +249,7 @@ impl FlitRouters {
         let queues = (u32::from(most_inputs) << shift) * outputs;
         let is_split = context.vc_map.is_split;
         let trees = &context.trees;
-        let is_of_trees = |vc: &u32| *vc == trees.up.into() || *vc == trees.down.into();
+        let is_of_trees = |vc: &u32| *vc == u32::from(trees.up) || *vc == u32::from(trees.down);
         let (of_trees, others): (Vec<u32>, Vec<u32>) = (0..vcs).partition(is_of_trees);
         let of_data = if is_split { others.len() / 2 } else { others.len() };
         let (data, responses) = others.split_at(of_data);

@@ -77,6 +77,12 @@ impl<'r> Communicator<'r> {
         }
     }
 
+    /// Takes tags from this number on, for an operation that has its place among others by other
+    /// means than the order of calls.
+    pub fn number_tags_from(&mut self, number: u32) {
+        self.used = number;
+    }
+
     /// Takes so many tags; the first of them.
     pub fn tags(&mut self, count: u32) -> Tags {
         let first = self.used;

@@ -7,7 +7,7 @@ use crate::application::{Action, Schedule, Until};
 
 /// The observed messages.
 #[derive(Debug)]
-pub(super) struct Carried {
+pub(in crate::application) struct Carried {
     /// By rank, as bits: the ranks of which something can have reached it.
     pub knows: Vec<u64>,
     /// The most messages one after the other, each sent because the one before had come.
@@ -41,7 +41,7 @@ type Queues = HashMap<(u32, u32, u32), VecDeque<u32>>;
 
 /// # Panics
 /// If it doesn't come to an end, if messages are left, or if one has another size than its receive.
-pub(super) fn carry_out(schedule: &Schedule) -> Carried {
+pub(in crate::application) fn carry_out(schedule: &Schedule) -> Carried {
     let ranks = schedule.ranks();
     let count = schedule.operations().len() as u32;
     let mut states: Vec<State> = (0..count)

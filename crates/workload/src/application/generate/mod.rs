@@ -12,7 +12,7 @@ pub mod npb;
 pub mod program;
 
 #[cfg(test)]
-mod executor;
+pub(in crate::application) mod executor;
 #[cfg(test)]
 mod tests;
 
@@ -395,21 +395,27 @@ fn algorithm_of(
 
 /// The library whose algorithms an application uses.
 fn library(parameters: &Parameters) -> Result<Library, String> {
-    let name = parameters.algorithm.as_deref().unwrap_or("mpich-3");
-    let known = collective::LIBRARIES.iter().find(|library| library.0 == name);
-    match known {
-        Some(&(name, _)) => Ok(Library(name)),
-        None => {
-            Err(unknown("library of algorithms", name, collective::LIBRARIES.iter().map(|it| it.0)))
-        }
-    }
+    Library::named(parameters.algorithm.as_deref())
 }
 
 /// Calls collective operations as a library does.
 #[derive(Clone, Copy, Debug)]
-struct Library(&'static str);
+pub(in crate::application) struct Library(&'static str);
 
 impl Library {
+    /// The library of this name; `mpich-3` without one.
+    pub(in crate::application) fn named(name: Option<&str>) -> Result<Self, String> {
+        let name = name.unwrap_or("mpich-3");
+        match collective::LIBRARIES.iter().find(|library| library.0 == name) {
+            Some(&(name, _)) => Ok(Self(name)),
+            None => Err(unknown(
+                "library of algorithms",
+                name,
+                collective::LIBRARIES.iter().map(|it| it.0),
+            )),
+        }
+    }
+
     fn call(
         self,
         collective: &str,
@@ -417,11 +423,40 @@ impl Library {
         members: &mut Communicator<'_>,
         bytes: u64,
     ) {
+        self.run(collective, program, members, &Call::of(bytes));
+    }
+
+    /// Adds what one member does in a collective operation to its program.
+    pub(in crate::application) fn run(
+        self,
+        collective: &str,
+        program: &mut Program,
+        members: &mut Communicator<'_>,
+        call: &Call,
+    ) {
         let collective = collective::named(collective).expect("it is one of them");
-        let algorithm = collective.algorithm(self.0, members.size, bytes);
+        let algorithm = collective.algorithm(self.0, members.size, call.bytes);
         let algorithm = algorithm.expect("rules name algorithms");
-        program.in_phase(collective.name, |program| {
-            algorithm.run(program, members, &Call::of(bytes));
+        program.in_phase(collective.name, |program| algorithm.run(program, members, call));
+    }
+
+    /// Adds what one member does in an all-to-all-v; `bytes` says how many go from place to place.
+    /// Open MPI takes the pairwise algorithm for some numbers of ranks; MPICH always posts
+    /// everything at once.
+    pub(in crate::application) fn all_to_all_v(
+        self,
+        program: &mut Program,
+        members: &mut Communicator<'_>,
+        bytes: &dyn Fn(u32, u32) -> u64,
+    ) {
+        let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
+        let pairwise = self.0 == "open-mpi-4.1" && pairwise;
+        let run = match pairwise {
+            true => collective::all_to_all_v_pairwise,
+            false => collective::all_to_all_v_linear,
+        };
+        program.in_phase("all-to-all-v", |program| {
+            program.call(|program| run(program, members, bytes));
         });
     }
 }

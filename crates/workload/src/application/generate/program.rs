@@ -12,6 +12,14 @@ pub struct Request {
     epoch: u32,
 }
 
+/// The end of a sequence of calls; of one without any, and which waits for none, the begin of the
+/// rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End(Option<u32>);
+
+/// Calls that a program makes beside others.
+pub type Branch<'b> = Box<dyn FnOnce(&mut Program) + 'b>;
+
 /// The program of a rank, call by call. A call begins when all calls that were waited for have
 /// ended; a blocking call is waited for at once.
 #[derive(Debug)]
@@ -25,6 +33,8 @@ pub struct Program {
     call_ns: f64,
     /// Calls within a call take no such time.
     is_in_call: bool,
+    /// The stream of operations that are added.
+    stream: u8,
     failure: Option<String>,
 }
 
@@ -42,6 +52,7 @@ impl Program {
             builder,
             after: Vec::new(),
             epoch: 0,
+            stream: 0,
             call_ns: 0.0,
             is_in_call: false,
             failure: None,
@@ -71,7 +82,7 @@ impl Program {
         if self.failure.is_some() {
             return Request { place: 0, epoch: self.epoch };
         }
-        match self.builder.add(operation) {
+        match self.builder.add(Operation { stream: self.stream, ..operation }) {
             Ok(place) => {
                 for &other in &self.after {
                     self.builder.wait(place, Until::Done, other);
@@ -160,9 +171,43 @@ impl Program {
         }
     }
 
+    /// Begins calls beside those that follow, as a collective operation that does not block; what is
+    /// to be waited for is the end of all of them.
+    pub fn begin_beside(&mut self, calls: impl FnOnce(&mut Self)) -> Request {
+        let (after, epoch) = (self.after.clone(), self.epoch);
+        calls(self);
+        let joint = match self.after.as_slice() {
+            [place] if self.epoch != epoch => *place,
+            _ => self.begin(Operation::compute(0)).place,
+        };
+        (self.after, self.epoch) = (after, epoch);
+        Request { place: joint, epoch }
+    }
+
+    /// Begins another sequence of calls on a stream, whose first ones wait for the ends of these
+    /// alone.
+    pub fn begin_sequence(&mut self, stream: u8, after: &[End]) {
+        self.stream = stream;
+        self.after.clear();
+        self.after.extend(after.iter().filter_map(|end| end.0));
+        self.after.sort_unstable();
+        self.after.dedup();
+        self.epoch += 1;
+    }
+
+    /// The end of all calls of the sequence that were waited for.
+    pub fn end_sequence(&mut self) -> End {
+        if self.after.len() > 1 {
+            let joint = self.begin(Operation::compute(0));
+            self.after.clear();
+            self.after.push(joint.place);
+        }
+        End(self.after.first().copied())
+    }
+
     /// Makes the calls of several branches at the same time: each begins where the program is, and
     /// goes on by itself. The program goes on when all that the branches waited for has ended.
-    pub fn together(&mut self, branches: &mut [&mut dyn FnMut(&mut Self)]) {
+    pub fn together(&mut self, branches: Vec<Branch<'_>>) {
         let start = self.after.clone();
         let mut ends = Vec::new();
         for branch in branches {
@@ -194,7 +239,7 @@ impl Program {
     /// more.
     pub fn next_rank(&mut self) -> bool {
         self.after.clear();
-        self.epoch = 0;
+        (self.epoch, self.stream) = (0, 0);
         if self.failure.is_none() {
             self.failure = self.builder.end_rank().err().map(|error| error.to_string());
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::complaints::Flaw;
+use crate::application::complaints::Flaw;
 use crate::application::{ANY, MAX_NANOSECONDS, Operation, Until};
 use flitlab_base::document::nearest;
 use flitlab_base::narrow::narrow;

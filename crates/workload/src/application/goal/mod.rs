@@ -7,22 +7,21 @@
 //! about 60).
 
 mod binary;
-mod complaints;
 mod labels;
 mod line;
 mod text;
 mod write;
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
-use super::{Format, Schedule};
+use super::read::{Beginning, Content, Format, Input, Treatment};
+use super::{Schedule, complaints};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::memory::claim;
 
 /// The first eight bytes of a binary file, as a number.
-pub(super) const COOKIE: u64 = 4223;
+const COOKIE: u64 = 4223;
 
 /// The value that LogGOPSim leaves in place of [`COOKIE`] after a run with `--save-mem`, which
 /// overwrites the file.
@@ -30,6 +29,18 @@ const DESTROYED: u64 = 2342;
 
 /// How much of a text is looked at to tell whether it is another program's.
 const LOOKED_AT: u64 = 4096;
+
+/// GOAL among the formats that are read.
+pub(super) const GOAL: Format = Format {
+    name: "goal",
+    what: "a GOAL schedule",
+    doc: "a schedule of LogGOPSim and its relatives, text or binary.",
+    is: |file| file.words().0 == "num_ranks" || file.bytes.starts_with(&COOKIE.to_le_bytes()),
+    treatment: Treatment::Read {
+        takes: &[],
+        read: |input, _| Ok(Content { schedule: read_input(input)?, calls: Vec::new() }),
+    },
+};
 
 /// Which form a file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,34 +56,26 @@ pub enum Form {
 /// # Errors
 /// If it can't be read, or for every mistake in it up to twenty, each with its line or its byte.
 pub fn read(path: &Path) -> Result<Schedule, Diagnostics> {
-    let name = path.display().to_string();
-    let unreadable = |error: io::Error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".into(),
-            _ => error.to_string(),
-        };
-        complaints::of_file(Diagnostic::unplaced(format!("can't read {name}: {why}")))
-    };
-    let mut file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if metadata.is_dir() {
-        return Err(unreadable(io::Error::other("it is a folder")));
-    }
+    read_input(&Input::of_file(path.to_owned()))
+}
+
+/// Reads a GOAL file, as [`read`].
+pub(super) fn read_input(input: &Input<'_>) -> Result<Schedule, Diagnostics> {
+    let name = input.path().display().to_string();
+    let mut content = input.open(input.path())?;
     // A statement of a text has ten to twenty bytes, and the operation made from it up to sixty.
-    claim(&*name, metadata.len().saturating_mul(3)).map_err(|shortage| {
+    let length = input.path().metadata().map_or(0, |file| file.len());
+    claim(&*name, length.saturating_mul(3)).map_err(|shortage| {
         let problem = Diagnostic::unplaced(shortage.to_string());
         complaints::of_file(problem.help(shortage.help()))
     })?;
-    let mut start = Vec::new();
-    Read::by_ref(&mut file).take(8).read_to_end(&mut start).map_err(unreadable)?;
-    let rest = BufReader::with_capacity(1 << 20, file);
-    read_from(&name, &mut start.as_slice().chain(rest))
+    read_from(&name, &mut content)
 }
 
 /// Whether a file is empty or looks like GOAL, so that a new schedule may replace it.
 pub fn is_goal(path: &Path) -> bool {
     let is_empty = path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0);
-    is_empty || Format::of_file(path) == Some(Format::Goal)
+    is_empty || Format::of_file(path).is_some_and(|format| *format == GOAL)
 }
 
 /// Reads a GOAL file from anywhere, such as memory; `name` is what messages call it.
@@ -113,9 +116,9 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
             let help = "such a run overwrites its input: convert the text to binary once more";
             Err(complaints::of_file(Diagnostic::unplaced(problem).help(help)))
         }
-        _ => match Format::of(name, &start).filter(|&format| format != Format::Goal) {
+        _ => match Beginning::new(Path::new(name), &start).format().filter(|it| **it != GOAL) {
             Some(format) => {
-                let problem = format!("{name} is {}, no GOAL schedule", format.name());
+                let problem = format!("{name} is {}, no GOAL schedule", format.what);
                 let problem = Diagnostic::unplaced(problem).help(format.way_out(name));
                 Err(complaints::of_file(problem))
             }

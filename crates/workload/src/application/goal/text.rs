@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, Read};
 
-use super::complaints::{Complaints, Flaw, of_file};
 use super::labels::Labels;
 use super::line::{Cursor, Statement, Word};
+use crate::application::complaints::{Complaints, Flaw, of_file};
 use crate::application::{ANY, Operation, Schedule, ScheduleBuilder, ScheduleError};
 use flitlab_base::document::{Diagnostic, Diagnostics, nearest};
 

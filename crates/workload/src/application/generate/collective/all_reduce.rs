@@ -5,7 +5,7 @@ use super::{
     Algorithm, Call, Collective, all_gather, mpich, open_mpi, reduce, reduce_scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
-use crate::application::generate::program::{Blocks, Program};
+use crate::application::generate::program::{Blocks, Branch, Program};
 use flitlab_base::narrow::narrow;
 
 /// Bytes of an element: a vector of fewer elements than ranks can't go around a ring.
@@ -111,7 +111,7 @@ fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, cal
     let halves = Blocks::of(call.bytes, 2);
     let most = call.segment.unwrap_or(u64::MAX);
     let shapes: [fn(u32, u32) -> tree::Family; 2] = [tree::in_order, tree::in_order_reversed];
-    let mut ways: Vec<Box<dyn FnMut(&mut Program)>> = Vec::new();
+    let mut ways: Vec<Branch<'_>> = Vec::new();
     for (half, shape) in (0..).zip(shapes) {
         let call = Call { bytes: halves.at(half), ..*call };
         if call.bytes == 0 {
@@ -134,7 +134,5 @@ fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, cal
             }));
         }
     }
-    let mut ways: Vec<&mut dyn FnMut(&mut Program)> =
-        ways.iter_mut().map(|way| &mut **way as &mut dyn FnMut(&mut Program)).collect();
-    program.together(&mut ways);
+    program.together(ways);
 }

@@ -20,6 +20,7 @@ mod fold;
 mod gather;
 mod mpich;
 mod open_mpi;
+mod parts;
 mod reduce;
 mod reduce_scatter;
 mod scatter;
@@ -29,6 +30,7 @@ mod tree;
 mod tests;
 
 pub use all_to_all::{all_to_all_v_linear, all_to_all_v_pairwise};
+pub use parts::{all_gather_v, gather_v, reduce_scatter_v, scan, scatter_v};
 
 use super::communicator::Communicator;
 use super::program::Program;

@@ -2,10 +2,9 @@
 
 use super::{NUMBER, grid, points};
 use crate::application::Schedule;
-use crate::application::generate::collective::{all_to_all_v_linear, all_to_all_v_pairwise};
 use crate::application::generate::communicator::Communicator;
-use crate::application::generate::program::{Blocks, Program};
-use crate::application::generate::{Library, Parameters, library};
+use crate::application::generate::program::Blocks;
+use crate::application::generate::{Parameters, library};
 
 /// `EmberFFT3D`: a transform of real numbers, there and back, on pencils: along x, an all-to-all-v
 /// in rows, along y, an all-to-all-v in columns, along z, a barrier; then the same backwards.
@@ -43,33 +42,17 @@ pub(in super::super) fn fft3d(parameters: &Parameters) -> Result<Schedule, Strin
                 break;
             }
             program.compute(time(x));
-            all_to_all_v(library, program, &mut members_x, &there);
+            library.all_to_all_v(program, &mut members_x, &there);
             program.compute(time(y));
-            all_to_all_v(library, program, &mut members_y, &between);
+            library.all_to_all_v(program, &mut members_y, &between);
             program.compute(time(z));
             library.call("barrier", program, &mut world, 1);
             program.compute(time(z));
-            all_to_all_v(library, program, &mut members_y, &between_back);
+            library.all_to_all_v(program, &mut members_y, &between_back);
             program.compute(time(y));
-            all_to_all_v(library, program, &mut members_x, &back);
+            library.all_to_all_v(program, &mut members_x, &back);
             program.compute(time(x));
             library.call("barrier", program, &mut world, 1);
         }
     })
-}
-
-/// Open MPI takes the pairwise algorithm for some numbers of ranks; MPICH always posts everything
-/// at once.
-pub(in super::super) fn all_to_all_v(
-    library: Library,
-    program: &mut Program,
-    members: &mut Communicator<'_>,
-    bytes: &dyn Fn(u32, u32) -> u64,
-) {
-    let pairwise = matches!(members.size, 0..4 | 64..128 | 256..1024);
-    let pairwise = library.0 == "open-mpi-4.1" && pairwise;
-    let run = if pairwise { all_to_all_v_pairwise } else { all_to_all_v_linear };
-    program.in_phase("all-to-all-v", |program| {
-        program.call(|program| run(program, members, bytes));
-    });
 }

@@ -10,7 +10,7 @@ mod halo3d26;
 mod ping_pong;
 mod sweep3d;
 
-pub(super) use fft3d::{all_to_all_v, fft3d};
+pub(super) use fft3d::fft3d;
 pub(super) use halo3d::halo3d;
 pub(super) use halo3d26::halo3d26;
 pub(super) use ping_pong::{all_ping_pong, ping_pong, ring};

@@ -5,7 +5,6 @@
 //! mean.
 
 use super::{Benchmark, Class, Rank, check_ranks};
-use crate::application::generate::motif::all_to_all_v;
 use crate::application::generate::program::Blocks;
 
 /// Bytes of a key and of a count.
@@ -47,7 +46,7 @@ impl Benchmark for Is {
             at.compute(half);
             at.call("all-reduce", INTEGER * (self.buckets + TESTED));
             at.call("all-to-all", INTEGER);
-            all_to_all_v(at.library, at.program, &mut at.world, &bytes);
+            at.library.all_to_all_v(at.program, &mut at.world, &bytes);
             at.compute(half);
         }
     }

@@ -10,7 +10,7 @@ const SHOWN: usize = 20;
 
 /// A mistake in a part of a line.
 #[derive(Debug)]
-pub(super) struct Flaw {
+pub(in crate::application) struct Flaw {
     /// Bytes of the line.
     pub span: Range<usize>,
     pub message: String,
@@ -21,22 +21,22 @@ pub(super) struct Flaw {
 }
 
 impl Flaw {
-    pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+    pub(in crate::application) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self { span, message: message.into(), label: String::new(), help: None }
     }
 
-    pub(super) fn label(self, label: impl Into<String>) -> Self {
+    pub(in crate::application) fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
-    pub(super) fn help(self, help: impl Into<String>) -> Self {
+    pub(in crate::application) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 }
 
 /// Mistakes found in a file so far.
 #[derive(Debug)]
-pub(super) struct Complaints<'n> {
+pub(in crate::application) struct Complaints<'n> {
     name: &'n str,
     list: Vec<Diagnostic>,
     /// How many more there are than those in the list.
@@ -44,21 +44,21 @@ pub(super) struct Complaints<'n> {
 }
 
 impl<'n> Complaints<'n> {
-    pub(super) fn new(name: &'n str) -> Self {
+    pub(in crate::application) fn new(name: &'n str) -> Self {
         Self { name, list: Vec::new(), hidden: 0 }
     }
 
-    pub(super) fn any(&self) -> bool {
+    pub(in crate::application) fn any(&self) -> bool {
         !self.list.is_empty()
     }
 
     /// Whether the next one is told in full.
-    pub(super) fn shows_more(&self) -> bool {
+    pub(in crate::application) fn shows_more(&self) -> bool {
         self.list.len() < SHOWN
     }
 
     /// Takes a flaw of a line, whose number is counted from 1.
-    pub(super) fn add(&mut self, number: usize, line: &str, flaw: Flaw) {
+    pub(in crate::application) fn add(&mut self, number: usize, line: &str, flaw: Flaw) {
         if !self.shows_more() {
             self.hidden += 1;
             return;
@@ -71,7 +71,7 @@ impl<'n> Complaints<'n> {
     }
 
     /// All of them.
-    pub(super) fn finish(mut self) -> Result<(), Diagnostics> {
+    pub(in crate::application) fn finish(mut self) -> Result<(), Diagnostics> {
         if let (1.., Some(last)) = (self.hidden, self.list.last_mut()) {
             let more = match self.hidden {
                 1 => "and one more line of this file is wrong".into(),
@@ -85,6 +85,6 @@ impl<'n> Complaints<'n> {
 }
 
 /// One mistake alone.
-pub(super) fn of_file(problem: Diagnostic) -> Diagnostics {
+pub(in crate::application) fn of_file(problem: Diagnostic) -> Diagnostics {
     Diagnostics::check(vec![problem]).expect_err("there is one")
 }

@@ -1,0 +1,250 @@
+//! Files of other programs that say what an application does, read into schedules.
+//!
+//! A format is a row of [`FORMATS`]: how a file is recognised by what it begins with, what reads
+//! it, and which [`Options`] that takes. Formats that are not read are rows too, with the way out.
+//! A further format is a file here and a row.
+//!
+//! Traces of MPI programs are read call by call into [`Program`](super::generate::program::Program)s
+//! by way of `Calls`, one rank after the other. Kept are the schedule, and of the traces what one
+//! rank has open.
+
+mod beginning;
+mod calls;
+mod chakra;
+mod dumpi;
+mod files;
+mod htsim;
+mod liballprof;
+mod lines;
+mod mpi;
+mod simgrid;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::{Schedule, goal};
+use crate::application::complaints::of_file;
+use flitlab_base::document::{Diagnostic, Diagnostics};
+
+pub use beginning::Beginning;
+pub use files::Input;
+
+/// A format of files.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// A name in small letters.
+    pub name: &'static str,
+    /// What a file of it is, with an article.
+    pub what: &'static str,
+    /// A sentence without its begin, such as "a connection a line."
+    pub doc: &'static str,
+    /// Whether a file that begins like this is one.
+    pub(in crate::application) is: fn(&Beginning) -> bool,
+    pub(in crate::application) treatment: Treatment,
+}
+
+/// What is done with files of a format.
+#[derive(Clone, Copy)]
+pub(in crate::application) enum Treatment {
+    /// They are read.
+    Read {
+        /// The names of the [`Options`] that mean something.
+        takes: &'static [&'static str],
+        read: fn(&Input<'_>, &Options) -> Result<Content, Diagnostics>,
+    },
+    /// They are not read; this is what to do.
+    Named { way_out: &'static str },
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Every format that is known. The first that recognises a file has it.
+pub static FORMATS: [Format; 10] = [
+    goal::GOAL,
+    simgrid::SIMGRID,
+    Format {
+        name: "simgrid-platform",
+        what: "a platform of SimGrid",
+        doc: "hosts and links, in XML.",
+        is: |file| file.is_text && (file.has("<platform") || file.has("simgrid.dtd")),
+        treatment: Treatment::Named {
+            way_out: "fabrics are described by [topology], or by a netlist of InfiniBand (docs/fabrics.md)",
+        },
+    },
+    chakra::CHAKRA,
+    htsim::HTSIM,
+    Format {
+        name: "ember",
+        what: "a load file of SST's Ember",
+        doc: "motifs and the nodes that they run on.",
+        is: |file| file.words().0 == "[JOB_ID]",
+        treatment: Treatment::Named {
+            way_out: "`flitlab schedule --help` lists the motifs that are made in: write for example \
+                      `schedule = { halo-3d = { ... } }` in [application]",
+        },
+    },
+    dumpi::DUMPI,
+    dumpi::BINARY,
+    Format {
+        name: "otf2",
+        what: "a trace in OTF2",
+        doc: "events of Score-P and others, which OTF2's own programs show as text.",
+        is: |file| file.bytes.starts_with(b"OTF2") || file.name.ends_with(".otf2"),
+        treatment: Treatment::Named {
+            way_out: "record the program by liballprof, DUMPI or SimGrid (smpirun -trace-ti), whose traces flitlab \
+                      reads; or write a GOAL schedule of what `otf2-print` shows of this one",
+        },
+    },
+    liballprof::LIBALLPROF,
+];
+
+/// What a trace does not say, and is to be given beside it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// Operations that a rank computes a second, of a trace that counts operations.
+    pub flops_per_second: Option<f64>,
+    /// The library, or the kind of algorithm, of collective operations.
+    pub algorithm: Option<String>,
+    /// Who is in which process group: a JSON file's name, and its text.
+    pub groups: Option<(String, String)>,
+}
+
+/// The names of all [`Options`].
+pub const OPTIONS: [&str; 3] = ["flops_per_second", "algorithm", "groups"];
+
+impl Options {
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let given =
+            [self.flops_per_second.is_some(), self.algorithm.is_some(), self.groups.is_some()];
+        OPTIONS.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name))
+    }
+}
+
+/// What a reader makes of a file.
+#[derive(Debug)]
+pub struct Content {
+    /// The operations of all ranks.
+    pub schedule: Schedule,
+    /// How often calls or nodes of a name are in the trace; empty of a schedule.
+    pub calls: Vec<(&'static str, u64)>,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub struct Reading {
+    /// The format of the file.
+    pub format: &'static Format,
+    /// The operations of all ranks.
+    pub schedule: Schedule,
+    /// How often calls or nodes of a name are in the trace; empty of a schedule.
+    pub calls: Vec<(&'static str, u64)>,
+    /// The files that were read, in order.
+    pub files: Vec<PathBuf>,
+}
+
+impl Format {
+    /// The format of the file that a path stands for, if it can be read and is one of these.
+    pub fn of_file(path: &Path) -> Option<&'static Self> {
+        let path = files::file_of(path).ok()?;
+        Beginning::of_file(&path)?.format()
+    }
+
+    /// Whether flitlab reads it.
+    pub const fn is_read(&self) -> bool {
+        matches!(self.treatment, Treatment::Read { .. })
+    }
+
+    /// The names of the [`Options`] that mean something to it.
+    pub const fn takes(&self) -> &'static [&'static str] {
+        match self.treatment {
+            Treatment::Read { takes, .. } => takes,
+            Treatment::Named { .. } => &[],
+        }
+    }
+
+    /// Why an option means nothing to it, in words.
+    pub fn refusal(&self, option: &str) -> (String, String) {
+        let help = match self.takes() {
+            [] => "leave it out: it takes no such key".into(),
+            takes => format!("leave it out: it takes {}", takes.join(", ")),
+        };
+        (format!("`{option}` means nothing to {}", self.what), help)
+    }
+
+    /// The way to simulate what is in it; `name` is the file's.
+    pub fn way_out(&self, name: &str) -> String {
+        match self.treatment {
+            Treatment::Named { way_out } => way_out.into(),
+            Treatment::Read { takes, .. } => {
+                let beside = match takes {
+                    [] => String::new(),
+                    takes => format!(" and, as needed, {}", takes.join(", ")),
+                };
+                let goal = match *self == goal::GOAL {
+                    true => String::new(),
+                    false => format!(
+                        ", `flitlab schedule read {name} --out x.goal` makes a GOAL file of it"
+                    ),
+                };
+                format!(
+                    "a scenario says what network it runs on: write a TOML file with a topology, and \
+                     `[application]` with `file = \"{name}\"`{beside} (`flitlab init` makes a scenario to begin \
+                     with; `flitlab schedule check {name}` says what is in the schedule{goal})"
+                )
+            }
+        }
+    }
+
+    fn read(&'static self, input: Input<'_>, options: &Options) -> Result<Reading, Diagnostics> {
+        let name = input.path().display().to_string();
+        let Treatment::Read { takes, read } = self.treatment else {
+            let problem = format!("{name} is {}, which flitlab does not read", self.what);
+            let problem = Diagnostic::unplaced(problem).help(self.way_out(&name));
+            return Err(of_file(problem));
+        };
+        if let Some(option) = options.given().find(|option| !takes.contains(option)) {
+            let (problem, help) = self.refusal(option);
+            return Err(of_file(Diagnostic::unplaced(problem).help(help)));
+        }
+        let Content { schedule, calls } = read(&input, options)?;
+        Ok(Reading { format: self, schedule, calls, files: input.into_opened() })
+    }
+}
+
+/// Reads a file, or the files of all ranks of which it is one. What is none of [`FORMATS`] is taken
+/// for a GOAL text.
+///
+/// # Errors
+/// If it can't be read or is wrong, with the place, or if an option is given that means nothing to
+/// its format, or one is missing.
+pub fn read(path: &Path, options: &Options) -> Result<Reading, Diagnostics> {
+    let path = files::file_of(path)?;
+    let format = Beginning::of_file(&path).and_then(|file| file.format());
+    format.unwrap_or(&FORMATS[0]).read(Input::of_file(path), options)
+}
+
+/// Reads the content of a file; `name` is what messages call it. Files of other ranks are not
+/// looked for.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_bytes(name: &str, content: &[u8], options: &Options) -> Result<Reading, Diagnostics> {
+    let format = Beginning::new(Path::new(name), content).format();
+    format.unwrap_or(&FORMATS[0]).read(Input::of_bytes(name, content), options)
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit())
+}

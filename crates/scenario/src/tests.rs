@@ -217,6 +217,8 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             ("collective.", COLLECTIVE.into()),
             ("remote_memory.", REMOTE_MEMORY.into()),
             ("workloads.", WORKLOADS.into()),
+            ("node_allocation", WORKLOADS.into()),
+            ("measure.slowdowns", JOBS.into()),
         ];
         if let Some((_, text)) = workloads.iter().find(|(table, _)| key.path.starts_with(table)) {
             let mut document = document(text);
@@ -262,6 +264,10 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 2, 2]\n[remote_m
 const WORKLOADS: &str = "[topology.torus]\ndimensions = [4, 2]\n[routing.adaptive]\n\
                          [workloads.NAME.traffic]\npattern = \"uniform\"\nload = 0.1\n";
 
+/// Two workloads, one of which ends.
+const JOBS: &str = "[topology.torus]\ndimensions = [4, 2]\n[workloads.NAME.traffic]\npattern = \"uniform\"\n\
+                    load = 0.1\n[workloads.other.exchange]\npattern = \"tornado\"\nmessage = \"1 KiB\"\n";
+
 #[test]
 fn the_reference_is_toml_and_its_lines_are_short() {
     let page = reference().to_string();
@@ -304,6 +310,9 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             if key.path.starts_with("workloads.") {
                 text = WORKLOADS.into();
             }
+            if ["node_allocation", "measure.slowdowns"].contains(&&*key.path) {
+                text = JOBS.into();
+            }
             if variant.name == "outflank-paper" {
                 text = PAPER.into();
             }
@@ -325,6 +334,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 "file" => continue,
                 "npb" => "ranks = 4, benchmark = \"lu\", class = \"S\"".into(),
                 "halo3d" | "halo3d-26" | "sweep3d" | "fft3d" => "ranks = 4".into(),
+                "training" => fields.join(", "),
                 _ if key.path == "application.schedule" => "ranks = 4, bytes = \"1 KiB\"".into(),
                 _ => fields.join(", "),
             };

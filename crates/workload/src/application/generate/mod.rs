@@ -10,6 +10,7 @@ pub mod communicator;
 mod motif;
 pub mod npb;
 pub mod program;
+mod training;
 
 #[cfg(test)]
 pub(in crate::application) mod executor;
@@ -234,7 +235,7 @@ const fn collective(
 }
 
 /// Everything that makes schedules.
-pub static GENERATORS: [Row<Generator>; 17] = [
+pub static GENERATORS: [Row<Generator>; 18] = [
     collective(
         "broadcast",
         "the root's bytes to all ranks.",
@@ -314,6 +315,7 @@ pub static GENERATORS: [Row<Generator>; 17] = [
         "a message from rank to rank and back to the first (Ember).",
         Generator::Of { takes: MESSAGES, make: |_, parameters| motif::ring(parameters) },
     ),
+    training::TRAINING,
 ];
 
 /// Makes the schedule of a generator. Equal parameters make equal schedules.
@@ -462,4 +464,4 @@ impl Library {
 }
 
 /// All collective operations have a row.
-const _: () = assert!(COLLECTIVES.len() + 8 == GENERATORS.len());
+const _: () = assert!(COLLECTIVES.len() + 9 == GENERATORS.len());

@@ -92,7 +92,7 @@ pub static FORMATS: [Format; 10] = [
         is: |file| file.words().0 == "[JOB_ID]",
         treatment: Treatment::Named {
             way_out: "`flitlab schedule --help` lists the motifs that are made in: write for example \
-                      `schedule = { halo-3d = { ... } }` in [application]",
+                      `schedule = { halo3d = { ... } }` in [application]",
         },
     },
     dumpi::DUMPI,

@@ -17,9 +17,6 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct End(Option<u32>);
 
-/// Calls that a program makes beside others.
-pub type Branch<'b> = Box<dyn FnOnce(&mut Program) + 'b>;
-
 /// The program of a rank, call by call. A call begins when all calls that were waited for have
 /// ended; a blocking call is waited for at once.
 #[derive(Debug)]
@@ -124,12 +121,8 @@ impl Program {
         }
         self.after.extend(requests.iter().map(|request| request.place));
         self.epoch += 1;
-        self.meet();
-    }
-
-    /// Many times many dependencies meet in one operation instead.
-    fn meet(&mut self) {
-        if self.after.len() > 2 && self.failure.is_none() {
+        // Many times many dependencies meet in one operation instead.
+        if self.after.len() > 2 {
             let joint = self.begin(Operation::compute(0));
             self.after.clear();
             self.after.push(joint.place);
@@ -203,24 +196,6 @@ impl Program {
             self.after.push(joint.place);
         }
         End(self.after.first().copied())
-    }
-
-    /// Makes the calls of several branches at the same time: each begins where the program is, and
-    /// goes on by itself. The program goes on when all that the branches waited for has ended.
-    pub fn together(&mut self, branches: Vec<Branch<'_>>) {
-        let start = self.after.clone();
-        let mut ends = Vec::new();
-        for branch in branches {
-            self.after.clone_from(&start);
-            self.epoch += 1;
-            branch(self);
-            ends.append(&mut self.after);
-        }
-        ends.sort_unstable();
-        ends.dedup();
-        self.after = ends;
-        self.epoch += 1;
-        self.meet();
     }
 
     /// Makes calls that belong to a phase of this name, unless they belong to another one already.

@@ -5,7 +5,7 @@ use super::{
     Algorithm, Call, Collective, all_gather, mpich, open_mpi, reduce, reduce_scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
-use crate::application::generate::program::{Blocks, Branch, Program};
+use crate::application::generate::program::{Blocks, Program};
 use flitlab_base::narrow::narrow;
 
 /// Bytes of an element: a vector of fewer elements than ranks can't go around a ring.
@@ -111,28 +111,30 @@ fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, cal
     let halves = Blocks::of(call.bytes, 2);
     let most = call.segment.unwrap_or(u64::MAX);
     let shapes: [fn(u32, u32) -> tree::Family; 2] = [tree::in_order, tree::in_order_reversed];
-    let mut ways: Vec<Branch<'_>> = Vec::new();
+    let mut ways = Vec::new();
     for (half, shape) in (0..).zip(shapes) {
         let call = Call { bytes: halves.at(half), ..*call };
         if call.bytes == 0 {
             continue;
         }
-        // Tags are taken here, in the same order by all.
-        let (mut above, mut below) = (members.clone(), members.clone());
+        // All take the tags of both ways, in the same order.
         let segments = narrow(tree::segments(call.bytes, most).count());
+        let mut above = members.clone();
         members.tags(segments);
-        below.tags(segments);
+        let mut below = members.clone();
         members.tags(segments);
         if shape(members.place(), members.size).parent.is_none() {
-            ways.push(Box::new(move |program| {
+            ways.push(program.begin_beside(|program| {
                 tree::turn(program, &mut above, &mut below, &call, most, shape);
             }));
         } else {
-            ways.push(Box::new(move |program| tree::up(program, &mut above, &call, most, shape)));
-            ways.push(Box::new(move |program| {
+            ways.push(program.begin_beside(|program| {
+                tree::up(program, &mut above, &call, most, shape);
+            }));
+            ways.push(program.begin_beside(|program| {
                 tree::down(program, &mut below, &call, most, shape);
             }));
         }
     }
-    program.together(ways);
+    program.wait(&ways);
 }

@@ -309,11 +309,19 @@ pub(super) fn held_up(rows: &[PathChannelRow]) -> &[PathChannelRow] {
 
 /// The channels that held a critical path up longest, a line each.
 pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
-    let all: Picoseconds = rows.iter().map(|row| row.held_up).sum();
-    let lines = held_up(rows).iter().enumerate().map(|(place, row)| {
+    // Each of several applications has a path of its own.
+    let paths = rows.chunk_by(|one, next| one.workload == next.workload);
+    let told = paths.flat_map(|rows| {
+        let all: Picoseconds = rows.iter().map(|row| row.held_up).sum();
+        held_up(rows).iter().map(move |row| (row, all))
+    });
+    let lines = told.enumerate().map(|(place, (row, all))| {
         let name = if place == 0 { "path held up by" } else { "" };
+        let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
         let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
-        let text = format!("{} {time:.3} us, {:.1}% of its queueing", row.channel, 100.0 * share);
+        let channel = &row.channel;
+        let text =
+            format!("{workload}{channel} {time:.3} us, {:.1}% of its queueing", 100.0 * share);
         terminal::fact(name, &text, COLUMN)
     });
     lines.collect()

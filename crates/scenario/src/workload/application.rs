@@ -315,13 +315,15 @@ impl BoundApplication {
             channel: leg.channel,
             sequence: leg.sequence,
         };
+        // The application's own time counts from here.
+        let begin = share.member().start;
         // Each message's time on the path, one after the other.
         let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
         for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
             let (first, last) = (&message[0], &message[message.len() - 1]);
             let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
             if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
-                legs.push((first.start, last.end, followed(leg)));
+                legs.push((begin + first.start, begin + last.end, followed(leg)));
             }
         }
         let mut engine =
@@ -340,7 +342,8 @@ impl BoundApplication {
             }
             next -= end - start;
         }
-        engine.run_until(Picoseconds::NEVER);
+        // Loads beside it go on for ever.
+        engine.run_until(begin + outcome.time());
         let waited = explanation.path_times()[Spent::Queueing as usize];
         PathChannelRow::of(&engine.traced(), &held_up, waited)
     }

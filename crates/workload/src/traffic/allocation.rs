@@ -249,7 +249,7 @@ mod tests {
             groups
         };
         assert_eq!(groups(12), [0, 1]);
-        // What is left of group 1 is enough.
+        // Group 1 still has four free nodes.
         assert_eq!(groups(3), [1]);
         assert_eq!(groups(8), [2]);
         assert_eq!(groups(17), [1, 3, 4]);

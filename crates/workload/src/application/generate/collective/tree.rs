@@ -61,7 +61,7 @@ pub(super) fn in_order(place: u32, size: u32) -> Family {
     Family { parent: Some(parent), children: left.into_iter().chain(right).collect() }
 }
 
-/// The same tree of the places in another order, in which a leaf is inside it: from the last one
+/// The tree of [`in_order`] with its places in another order, so that its leaves are inside: from the last one
 /// back of an even number of them, and each one further on of an odd one.
 pub(super) fn in_order_reversed(place: u32, size: u32) -> Family {
     let there = |place: u32| match size.is_multiple_of(2) {

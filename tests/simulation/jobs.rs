@@ -206,3 +206,25 @@ fn channels_count_the_flits_of_each_job() {
     let sum = |of: fn(&([u64; 2], u64)) -> u64| lossy.iter().map(of).sum::<u64>();
     assert!(sum(|it| it.0[0] + it.0[1]) < sum(|it| it.1));
 }
+
+#[test]
+fn the_path_of_a_job_that_begins_later_is_followed_beside_a_load_that_never_ends() {
+    let channels = |start: &str, load: bool| {
+        let mut text = format!(
+            "topology.torus.dimensions = [4, 4]\n[workloads.one]\nnodes = [0, 5, 10, 15]\n\
+             start = \"{start}\"\n\
+             application.schedule = {{ all-to-all = {{ ranks = 4, bytes = \"16 KiB\" }} }}\n"
+        );
+        if load {
+            text += "[workloads.load.traffic]\npattern = \"uniform\"\nload = 0.4\n";
+        }
+        let simulation = Simulation::new(&scenario(&text)).unwrap().tracing_path();
+        simulation.run(&mut |_| {}).found.explained.channels
+    };
+    let at_once = channels("0 s", false);
+    assert!(!at_once.is_empty());
+    assert_eq!(channels("7 us", false), at_once);
+    let beside = channels("7 us", true);
+    assert!(beside.iter().any(|row| row.held_up > Picoseconds::ZERO));
+    assert!(beside.iter().all(|row| row.workload.as_deref() == Some("one")));
+}

@@ -332,25 +332,16 @@ const PHASES: usize = 8;
 
 /// What the phases of applications took, a line each, the one of which most is exposed first.
 pub(super) fn phases(rows: &[PhaseRow]) -> String {
-    let named: Vec<&PhaseRow> = rows.iter().filter(|row| row.phase != "-").collect();
-    let of_ranks = |row: &PhaseRow| {
-        let waits = [row.ranks_partner, row.ranks_injection, row.ranks_queueing, row.ranks_flight];
-        row.ranks_host + waits.into_iter().sum::<Picoseconds>()
-    };
-    let of_path = |row: &PhaseRow| {
-        let waits = [row.path_partner, row.path_injection, row.path_queueing, row.path_flight];
-        row.path_host + waits.into_iter().sum::<Picoseconds>()
-    };
-    let mut sorted = named;
-    sorted.sort_by_key(|row| std::cmp::Reverse(of_ranks(row)));
+    let mut sorted: Vec<&PhaseRow> = rows.iter().filter(|row| row.phase != "-").collect();
+    sorted.sort_by_key(|row| std::cmp::Reverse(row.exposed_of_ranks()));
     let us = |time: Picoseconds| time.0 as f64 / 1e6;
     let lines = sorted.iter().take(PHASES).enumerate().map(|(place, row)| {
         let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
         let text = format!(
             "{workload}{} exposes {:.3} us of communication a rank, {:.3} us of the critical path",
             row.phase,
-            us(of_ranks(row)),
-            us(of_path(row))
+            us(row.exposed_of_ranks()),
+            us(row.exposed_of_path())
         );
         terminal::fact(if place == 0 { "phases" } else { "" }, &text, COLUMN)
     });

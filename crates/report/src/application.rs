@@ -256,6 +256,19 @@ impl PathRow {
 }
 
 impl PhaseRow {
+    /// What a rank spends on the phase in the mean besides computing: on messages, and waiting.
+    pub fn exposed_of_ranks(&self) -> Picoseconds {
+        let waits =
+            [self.ranks_partner, self.ranks_injection, self.ranks_queueing, self.ranks_flight];
+        self.ranks_host + waits.into_iter().sum()
+    }
+
+    /// What the critical path spends on the phase besides computing.
+    pub fn exposed_of_path(&self) -> Picoseconds {
+        let waits = [self.path_partner, self.path_injection, self.path_queueing, self.path_flight];
+        self.path_host + waits.into_iter().sum()
+    }
+
     /// The phases, in the order in which the schedule names them.
     fn of(explanation: &Explanation) -> Vec<Self> {
         let ranks = explanation.ranks.len().max(1) as u64;

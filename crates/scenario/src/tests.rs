@@ -334,7 +334,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 "file" => continue,
                 "npb" => "ranks = 4, benchmark = \"lu\", class = \"S\"".into(),
                 "halo3d" | "halo3d-26" | "sweep3d" | "fft3d" => "ranks = 4".into(),
-                "training" => fields.join(", "),
+                "training" | "inference" => fields.join(", "),
                 _ if key.path == "application.schedule" => "ranks = 4, bytes = \"1 KiB\"".into(),
                 _ => fields.join(", "),
             };

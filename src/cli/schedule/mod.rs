@@ -69,6 +69,12 @@ struct Make {
     /// The most bytes that pipelined algorithms send at once [default: 64KiB]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     segment: Option<u64>,
+    /// Parts of the bytes that are dealt with beside each other, as NCCL's channels [default: 1]
+    #[arg(long, value_name = "PARTS")]
+    channels: Option<u32>,
+    /// How many ranks that follow each other share a node, for algorithms that go by nodes [default: 1]
+    #[arg(long, value_name = "RANKS")]
+    ranks_per_node: Option<u32>,
     /// How long it takes to combine two bytes into one [default: no time]
     #[arg(long, value_name = "NS")]
     combine_ns_per_byte: Option<f64>,
@@ -211,6 +217,8 @@ impl Make {
             bytes: self.bytes,
             root: self.root,
             segment: self.segment,
+            channels: self.channels,
+            ranks_per_node: self.ranks_per_node,
             combine_ns_per_byte: self.combine_ns_per_byte,
             benchmark: self.benchmark.clone(),
             class: self.class.clone(),

@@ -14,7 +14,7 @@ pub static TOKEN_RING: Row<Generator> = Row::new(
         let rounds = reader.value("rounds", &Count { example: 3 }, 1, "How often it goes round.");
         let bytes = reader.value("bytes", &Count { example: 64 }, 8, "Bytes of the token.");
         let ranks = u32::try_from(ranks?).ok()?;
-        Some(Box::new(move || {
+        Some(Box::new(move |_ranks_per_node| {
             program::of_ranks(ranks, |program, rank| {
                 let (before, after) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
                 for round in 0..rounds {

@@ -64,6 +64,7 @@ impl FigureRequest {
 ///   for;
 /// - `scaling`: a key of the sweep with numbers as values;
 /// - `completion`: two series of finite exchanges;
+/// - `exposed`: an application with phases;
 /// - `workloads`, or `workloads-SERIES` for each of several series, of more than four only if asked
 ///   for: at the load that `channels` shows, if its point has several workloads;
 /// - `channels`, or `channels-SERIES` for each of several series, of more than four only if asked for:

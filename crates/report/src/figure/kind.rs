@@ -78,7 +78,7 @@ impl FigureTask<'_> {
 }
 
 /// The kinds of figures, in the order in which they are offered.
-pub static FIGURES: [Row<FigureKind>; 12] = [
+pub static FIGURES: [Row<FigureKind>; 13] = [
     FigureKind::LATENCY,
     FigureKind::PERCENTILES,
     FigureKind::DISTRIBUTION,
@@ -86,6 +86,7 @@ pub static FIGURES: [Row<FigureKind>; 12] = [
     FigureKind::SATURATION,
     FigureKind::SCALING,
     FigureKind::COMPLETION,
+    FigureKind::EXPOSED,
     FigureKind::WORKLOADS,
     FigureKind::CHANNELS,
     FigureKind::CHANNEL_MAP,

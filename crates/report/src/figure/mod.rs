@@ -18,6 +18,7 @@ mod choice;
 mod completion;
 mod curves;
 mod distribution;
+mod exposed;
 mod figure_style;
 mod folder;
 mod font;

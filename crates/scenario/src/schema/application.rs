@@ -14,7 +14,7 @@ use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
-    generate::{Generator, Make, Parameters, make},
+    generate::{Generator, MAX_CHANNELS, Make, Parameters, make},
     loggops,
     read::{FORMATS, Format, OPTIONS, Options, read as read_application},
 };
@@ -23,12 +23,17 @@ use flitlab_workload::traffic::{
 };
 
 pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<ApplicationSpec> {
-    let schedule = schedule(reader, given.registry);
-    let schedule = repeated(reader, schedule);
-    let placement = placement(reader, given.places);
     let mut ranks_per_node = 1;
     let doc = "The most ranks of a node; ranks of one node talk through its memory.";
     reader.set("ranks_per_node", &Whole { range: 1..=65536 }, &mut ranks_per_node, doc);
+    let placement = placement(reader, given.places);
+    // Ranks that follow each other are on one node, but for those that are placed in turn.
+    let together = match placement {
+        Some(Placement::RoundRobin) => 1,
+        _ => ranks_per_node,
+    };
+    let schedule = schedule(reader, given.registry, together);
+    let schedule = repeated(reader, schedule);
     let host = host(reader, given.parameters);
     let carrier = carrier(reader);
     let nodes = match &placement {
@@ -51,7 +56,11 @@ fn sorted(mut nodes: Vec<u32>) -> Arc<[u32]> {
 }
 
 /// The schedule, from a file or made in.
-fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule>> {
+fn schedule(
+    reader: &mut Reader<'_>,
+    registry: &Registry,
+    ranks_per_node: u32,
+) -> Option<Arc<Schedule>> {
     let (file, made) = (reader.has("file"), reader.has("schedule"));
     if let (true, true, Some(place)) = (file, made, reader.key_place("schedule")) {
         let problem = Diagnostic::new(&place, "an application has `file` or `schedule`, not both");
@@ -59,7 +68,7 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
     }
     let schedule = if reader.is_documenting() {
         from_file(reader);
-        made_in(reader, registry)
+        made_in(reader, registry, ranks_per_node)
     } else if let (false, Some(problem)) = (file, file_as_generator(reader)) {
         reader.problems.push(problem);
         reader.ignore("file");
@@ -69,7 +78,7 @@ fn schedule(reader: &mut Reader<'_>, registry: &Registry) -> Option<Arc<Schedule
     } else if made {
         reader.ignore("file");
         refuse_options(reader);
-        made_in(reader, registry)
+        made_in(reader, registry, ranks_per_node)
     } else if file {
         reader.ignore("schedule");
         from_file(reader)
@@ -196,7 +205,7 @@ fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
 }
 
 /// The schedule of a generator.
-fn made_in(reader: &mut Reader<'_>, registry: &Registry) -> Option<Schedule> {
+fn made_in(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) -> Option<Schedule> {
     let doc =
         "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
     let choice = Choice::required("schedule", "schedule", doc);
@@ -205,13 +214,18 @@ fn made_in(reader: &mut Reader<'_>, registry: &Registry) -> Option<Schedule> {
         row_with_keys(row, move |reader: &mut Reader<'_>| match row.component {
             Generator::Of { .. } => {
                 let parameters = parameters(reader, &row);
-                Some(Box::new(move || make(row.name, &parameters)) as Make)
+                Some(Box::new(move |ranks_per_node| {
+                    make(
+                        row.name,
+                        &Parameters { ranks_per_node: Some(ranks_per_node), ..parameters },
+                    )
+                }) as Make)
             }
             Generator::Reads(read) => read(reader),
         })
     });
     let make = reader.choice(&choice, variants.collect())?;
-    match make() {
+    match make(ranks_per_node) {
         Ok(schedule) => Some(schedule),
         Err(message) => {
             // A key that is wrong by itself has been reported.
@@ -242,6 +256,9 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     parameters.bytes = bytes.map(|bytes| bytes.0);
     let doc = "The rank that all comes from, or goes to: 0 if absent.";
     parameters.root = taken(reader, generator, "root", &count(0..=1 << 27), doc).map(narrow);
+    let doc = "Parts of the bytes that are dealt with beside each other, as NCCL's channels: 1 if absent.";
+    let channels = taken(reader, generator, "channels", &count(1..=MAX_CHANNELS.into()), doc);
+    parameters.channels = channels.map(narrow);
     let doc = "The most bytes that algorithms in segments send at once.";
     let segment = taken(reader, generator, "segment", &size(1, LARGEST_MESSAGE), doc);
     parameters.segment = segment.map(|bytes| bytes.0);

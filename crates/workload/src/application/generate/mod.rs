@@ -10,14 +10,14 @@ pub mod communicator;
 mod motif;
 pub mod npb;
 pub mod program;
-mod training;
+mod transformer;
 
 #[cfg(test)]
 pub(in crate::application) mod executor;
 #[cfg(test)]
 mod tests;
 
-use collective::{COLLECTIVES, Call, Collective};
+use collective::{COLLECTIVES, Call, Collective, HIERARCHICAL, one_level};
 use communicator::Communicator;
 use program::Program;
 
@@ -30,6 +30,9 @@ const MAX_BYTES: u64 = 1 << 40;
 
 /// The most ranks.
 const MAX_RANKS: u32 = 1 << 27;
+
+/// The most channels of a collective operation.
+pub const MAX_CHANNELS: u32 = 64;
 
 /// The parameters of a schedule. A missing one has a default, or is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +49,12 @@ pub struct Parameters {
     pub root: Option<u32>,
     /// The most bytes that algorithms in segments send at once.
     pub segment: Option<u64>,
+    /// Parts that the bytes are divided into, each of which is dealt with beside the others, as
+    /// NCCL's channels; 1 unless given.
+    pub channels: Option<u32>,
+    /// How many ranks that follow each other share a node, for algorithms that tell nodes apart; 1
+    /// unless given.
+    pub ranks_per_node: Option<u32>,
     /// How long it takes to combine two bytes into one, in nanoseconds; nothing unless given.
     pub combine_ns_per_byte: Option<f64>,
     /// One of the NAS Parallel Benchmarks.
@@ -76,13 +85,15 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// The names of those that are given, but for ranks and iterations, which all generators take.
+    /// The names of those that are given, but for ranks, of a node too, and iterations, which all
+    /// generators take.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         [
             ("algorithm", self.algorithm.is_some()),
             ("bytes", self.bytes.is_some()),
             ("root", self.root.is_some()),
             ("segment", self.segment.is_some()),
+            ("channels", self.channels.is_some()),
             ("combine_ns_per_byte", self.combine_ns_per_byte.is_some()),
             ("benchmark", self.benchmark.is_some()),
             ("class", self.class.is_some()),
@@ -187,8 +198,8 @@ pub enum Generator {
     Reads(fn(&mut Reader<'_>) -> Option<Make>),
 }
 
-/// Makes a schedule of keys that were read, or says why there is none.
-pub type Make = Box<dyn FnOnce() -> Result<Schedule, String>>;
+/// Makes a schedule of keys that were read for so many ranks of a node, or says why there is none.
+pub type Make = Box<dyn FnOnce(u32) -> Result<Schedule, String>>;
 
 impl Component for Generator {
     const NOUN: &'static str = "schedule";
@@ -218,9 +229,19 @@ const REDUCED: &[&str] = &[
     "call_ns",
     "fini",
 ];
-const ALL_REDUCED: &[&str] =
-    &["algorithm", "bytes", "segment", "combine_ns_per_byte", "compute_ns", "call_ns", "fini"];
-const OF_ALL: &[&str] = &["algorithm", "bytes", "combine_ns_per_byte"];
+const ALL_REDUCED: &[&str] = &[
+    "algorithm",
+    "bytes",
+    "segment",
+    "channels",
+    "combine_ns_per_byte",
+    "compute_ns",
+    "call_ns",
+    "fini",
+];
+const REDUCE_SCATTERED: &[&str] =
+    &["algorithm", "bytes", "segment", "channels", "combine_ns_per_byte"];
+const ALL_GATHERED: &[&str] = &["algorithm", "bytes", "segment", "channels"];
 const MESSAGES: &[&str] = &["bytes", "compute_ns", "call_ns", "fini"];
 const HALO: &[&str] =
     &["points", "grid", "fields", "algorithm", "flops_per_second", "compute_ns", "call_ns", "fini"];
@@ -235,7 +256,7 @@ const fn collective(
 }
 
 /// Everything that makes schedules.
-pub static GENERATORS: [Row<Generator>; 18] = [
+pub static GENERATORS: [Row<Generator>; 19] = [
     collective(
         "broadcast",
         "the root's bytes to all ranks.",
@@ -243,11 +264,11 @@ pub static GENERATORS: [Row<Generator>; 18] = [
     ),
     collective("reduce", "the bytes of all ranks, combined, to the root.", REDUCED),
     collective("all-reduce", "the bytes of all ranks, combined, to all ranks.", ALL_REDUCED),
-    collective("all-gather", "the bytes of each rank to all ranks.", MOVING),
+    collective("all-gather", "the bytes of each rank to all ranks.", ALL_GATHERED),
     collective(
         "reduce-scatter",
         "the bytes of all ranks, combined, a part of them to each.",
-        OF_ALL,
+        REDUCE_SCATTERED,
     ),
     collective("all-to-all", "other bytes of each rank to each other rank.", MOVING),
     collective("gather", "the bytes of each rank to the root.", &["algorithm", "bytes", "root"]),
@@ -315,7 +336,8 @@ pub static GENERATORS: [Row<Generator>; 18] = [
         "a message from rank to rank and back to the first (Ember).",
         Generator::Of { takes: MESSAGES, make: |_, parameters| motif::ring(parameters) },
     ),
-    training::TRAINING,
+    transformer::TRAINING,
+    transformer::INFERENCE,
 ];
 
 /// Makes the schedule of a generator. Equal parameters make equal schedules.
@@ -361,17 +383,30 @@ fn make_collective(name: &str, parameters: &Parameters) -> Result<Schedule, Stri
     if parameters.segment == Some(0) {
         return Err("a segment has at least one byte".into());
     }
+    let channels = parameters.channels.unwrap_or(1);
+    if !(1..=MAX_CHANNELS).contains(&channels) {
+        return Err(format!("there are 1 to {MAX_CHANNELS} channels, and not {channels}"));
+    }
+    let per_node = parameters.ranks_per_node.unwrap_or(1);
+    if per_node == 0 {
+        return Err("a node has at least one rank".into());
+    }
     let algorithm = algorithm_of(collective, parameters.algorithm.as_deref(), ranks, bytes)?;
+    let nodes = Communicator::world(ranks, 0).in_nodes_of(per_node).levels();
+    if algorithm.name == HIERARCHICAL && nodes.is_none() {
+        return Err(one_level(per_node, &format!("{ranks} ranks have")));
+    }
     let call = Call {
         bytes,
         root,
         segment: parameters.segment,
+        channels,
         combine_ns_per_byte: parameters.combine_ns_per_byte.unwrap_or(0.0),
     };
     let iterations = parameters.iterations(1)?;
     let time = parameters.compute_ns.unwrap_or(0.0);
     parameters.of_ranks(|program, rank| {
-        let mut world = Communicator::world(ranks, rank);
+        let mut world = Communicator::world(ranks, rank).in_nodes_of(per_node);
         for _ in 0..iterations {
             if !program.goes_on() {
                 break;
@@ -464,4 +499,4 @@ impl Library {
 }
 
 /// All collective operations have a row.
-const _: () = assert!(COLLECTIVES.len() + 9 == GENERATORS.len());
+const _: () = assert!(COLLECTIVES.len() + 10 == GENERATORS.len());

@@ -1,16 +1,18 @@
 //! All-gather: a part of each rank to all.
 
 use super::fold::{Fold, Role, doubling};
-use super::{Algorithm, Call, Collective, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
 pub(super) static ALL_GATHER: Collective = Collective {
     name: "all-gather",
     algorithms: &[
-        Algorithm::new("ring", "each part around a ring.", |program, members, call| {
-            ring(program, members, parts(members, call));
-        }),
+        Algorithm::new(
+            "ring",
+            "each part around a ring, a segment at a time if there are segments.",
+            around,
+        ),
         Algorithm::new(
             "recursive-doubling",
             "all that there is exchanged at distances 1, 2, 4 and so on.",
@@ -26,6 +28,7 @@ pub(super) static ALL_GATHER: Collective = Collective {
             "two parts a round between neighbours, by turns; the ring for odd numbers of ranks.",
             |program, members, call| neighbor_exchange(program, members, parts(members, call)),
         ),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_gather),
     ],
     open_mpi: open_mpi::ALL_GATHER,
     mpich: mpich::all_gather,
@@ -33,6 +36,12 @@ pub(super) static ALL_GATHER: Collective = Collective {
 
 fn parts(members: &Communicator<'_>, call: &Call) -> Blocks {
     Blocks::of(call.bytes * u64::from(members.size), members.size)
+}
+
+pub(super) fn around(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    for call in call.times(members.size).rounds(members.size) {
+        ring(program, members, Blocks::of(call.bytes, members.size));
+    }
 }
 
 pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, blocks: Blocks) {

@@ -2,7 +2,8 @@
 
 use super::fold::{Fold, Role, doubling};
 use super::{
-    Algorithm, Call, Collective, all_gather, mpich, open_mpi, reduce, reduce_scatter, tree,
+    Algorithm, Call, Collective, HIERARCHICAL, all_gather, hierarchical, mpich, open_mpi, reduce,
+    reduce_scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
@@ -21,7 +22,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
         ),
         Algorithm::new(
             "ring",
-            "a reduce-scatter and an all-gather around a ring; recursive doubling for fewer numbers of 8 B than ranks.",
+            "a reduce-scatter and an all-gather around a ring, of a segment a rank at a time if there are segments (NCCL); recursive doubling for fewer numbers of 8 B than ranks.",
             ring,
         ),
         Algorithm::new(
@@ -34,15 +35,21 @@ pub(super) static ALL_REDUCE: Collective = Collective {
             "a binomial reduce, then a binomial broadcast.",
             |program, members, call| {
                 reduce::binomial(program, members, call);
-                tree::down(program, members, call, u64::MAX, tree::binomial);
+                tree::down(program, members, call, u64::MAX, &tree::binomial);
             },
         ),
         Algorithm::new("binary", "up a binary tree and down again, whole.", tree::up_and_down),
         Algorithm::new(
+            "tree",
+            "up and down a binary tree of nodes, segment by segment; the ranks of a node in a chain (NCCL).",
+            |program, members, call| trees(program, members, call, &[tree::in_order]),
+        ),
+        Algorithm::new(
             "double-binary-tree",
-            "half of the vector up and down each of two binary trees, a leaf of one inside the other, segment by segment (NCCL).",
+            "half of the vector by each of two such trees, a leaf of one inside the other (NCCL).",
             double_binary_tree,
         ),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_reduce),
     ],
     open_mpi: open_mpi::ALL_REDUCE,
     mpich: mpich::all_reduce,
@@ -77,12 +84,19 @@ fn fold_out(program: &mut Program, members: &mut Communicator<'_>, bytes: u64, f
     }
 }
 
-fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    if call.bytes / ELEMENT < u64::from(members.size) {
+/// Whether it has fewer elements than there are members, which can't each have a part then.
+pub(super) fn is_short(members: &Communicator<'_>, call: &Call) -> bool {
+    call.bytes / ELEMENT < u64::from(members.size)
+}
+
+pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    if is_short(members, call) {
         return recursive_doubling(program, members, call);
     }
-    reduce_scatter::ring(program, members, call);
-    all_gather::ring(program, members, Blocks::of(call.bytes, members.size));
+    for call in call.rounds(members.size) {
+        reduce_scatter::around(program, members, &call);
+        all_gather::ring(program, members, Blocks::of(call.bytes, members.size));
+    }
 }
 
 fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
@@ -105,18 +119,29 @@ fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Ca
     fold_out(program, members, call.bytes, &fold);
 }
 
-/// Both trees at once (\[two-tree\]), and up and down each at once: while a segment goes down, the
-/// next ones come up.
+/// Half of the vector by each of two trees at once (\[two-tree\]).
 fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    let halves = Blocks::of(call.bytes, 2);
+    trees(program, members, call, &[tree::in_order, tree::in_order_reversed]);
+}
+
+/// A part of the vector by each tree at once, and up and down each at once: while a segment goes
+/// down, the next ones come up.
+fn trees(
+    program: &mut Program,
+    members: &mut Communicator<'_>,
+    call: &Call,
+    shapes: &[fn(u32, u32) -> tree::Family],
+) {
+    let parts = Blocks::of(call.bytes, narrow(shapes.len()));
     let most = call.segment.unwrap_or(u64::MAX);
-    let shapes: [fn(u32, u32) -> tree::Family; 2] = [tree::in_order, tree::in_order_reversed];
+    let each = members.members_per_node().unwrap_or(1);
     let mut ways = Vec::new();
-    for (half, shape) in (0..).zip(shapes) {
-        let call = Call { bytes: halves.at(half), ..*call };
+    for (part, &shape) in (0..).zip(shapes) {
+        let call = Call { bytes: parts.at(part), ..*call };
         if call.bytes == 0 {
             continue;
         }
+        let shape = tree::of_nodes(each, shape);
         // All take the tags of both ways, in the same order.
         let segments = narrow(tree::segments(call.bytes, most).count());
         let mut above = members.clone();
@@ -125,14 +150,14 @@ fn double_binary_tree(program: &mut Program, members: &mut Communicator<'_>, cal
         members.tags(segments);
         if shape(members.place(), members.size).parent.is_none() {
             ways.push(program.begin_beside(|program| {
-                tree::turn(program, &mut above, &mut below, &call, most, shape);
+                tree::turn(program, &mut above, &mut below, &call, most, &shape);
             }));
         } else {
             ways.push(program.begin_beside(|program| {
-                tree::up(program, &mut above, &call, most, shape);
+                tree::up(program, &mut above, &call, most, &shape);
             }));
             ways.push(program.begin_beside(|program| {
-                tree::down(program, &mut below, &call, most, shape);
+                tree::down(program, &mut below, &call, most, &shape);
             }));
         }
     }

@@ -1,7 +1,7 @@
 //! All-to-all: a part of each rank to each other one.
 
 use super::fold::doubling;
-use super::{Algorithm, Call, Collective, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
@@ -21,9 +21,7 @@ pub(super) static ALL_TO_ALL: Collective = Collective {
         Algorithm::new(
             "pairwise",
             "in round i from the rank i below and to the rank i above.",
-            |program, members, call| {
-                all_to_all_v_pairwise(program, members, &|_, _| call.bytes);
-            },
+            pairwise,
         ),
         Algorithm::new(
             "pairwise-xor",
@@ -32,6 +30,7 @@ pub(super) static ALL_TO_ALL: Collective = Collective {
         ),
         Algorithm::new("bruck", "parts sent up by 1, 2, 4 and so on, together (Bruck).", bruck),
         Algorithm::new("scattered", "as linear, 32 receives and sends at a time.", scattered),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_to_all),
     ],
     open_mpi: open_mpi::ALL_TO_ALL,
     mpich: mpich::all_to_all,
@@ -82,9 +81,13 @@ pub fn all_to_all_v_pairwise(
     }
 }
 
+pub(super) fn pairwise(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    all_to_all_v_pairwise(program, members, &|_, _| call.bytes);
+}
+
 fn pairwise_xor(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     if !members.size.is_power_of_two() {
-        return all_to_all_v_pairwise(program, members, &|_, _| call.bytes);
+        return pairwise(program, members, call);
     }
     let tags = members.tags(members.size);
     for round in 1..members.size {

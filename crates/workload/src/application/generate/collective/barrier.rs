@@ -3,7 +3,10 @@
 //! Its messages have a byte: LogGOPSim charges for all bytes but one, and can't do with none.
 
 use super::fold::doubling;
-use super::{Algorithm, Call, Collective, all_reduce, mpich, open_mpi, reduce, tree};
+use super::{
+    Algorithm, Call, Collective, HIERARCHICAL, all_reduce, hierarchical, mpich, open_mpi, reduce,
+    tree,
+};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
@@ -22,19 +25,20 @@ pub(super) static BARRIER: Collective = Collective {
         ),
         Algorithm::new("tree", "up and down a binomial tree.", |program, members, call| {
             reduce::binomial(program, members, call);
-            tree::down(program, members, call, u64::MAX, tree::binomial);
+            tree::down(program, members, call, u64::MAX, &tree::binomial);
         }),
         Algorithm::new("linear", "all to the first rank, then back.", |program, members, call| {
-            tree::up(program, members, call, u64::MAX, tree::linear);
-            tree::down(program, members, call, u64::MAX, tree::linear);
+            tree::up(program, members, call, u64::MAX, &tree::linear);
+            tree::down(program, members, call, u64::MAX, &tree::linear);
         }),
         Algorithm::new("binary", "up and down a binary tree.", tree::up_and_down),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::barrier),
     ],
     open_mpi: open_mpi::BARRIER,
     mpich: mpich::barrier,
 };
 
-fn dissemination(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+pub(super) fn dissemination(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     let tags = members.tags(members.size.next_power_of_two().ilog2());
     for (round, distance) in (0..).zip(doubling(members.size)) {
         let sent = (call.bytes, members.up(distance));

@@ -1,6 +1,9 @@
 //! Broadcast: the root's vector to all.
 
-use super::{Algorithm, Call, Collective, all_gather, mpich, open_mpi, scatter, tree};
+use super::{
+    Algorithm, Call, Collective, HIERARCHICAL, all_gather, hierarchical, mpich, open_mpi, scatter,
+    tree,
+};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
@@ -11,24 +14,24 @@ pub(super) static BROADCAST: Collective = Collective {
     name: "broadcast",
     algorithms: &[
         Algorithm::new("binomial", "along a binomial tree, whole.", |program, members, call| {
-            tree::down(program, members, call, call.segment.unwrap_or(u64::MAX), tree::binomial);
+            tree::down(program, members, call, call.segment.unwrap_or(u64::MAX), &tree::binomial);
         }),
         Algorithm::new(
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), tree::binary);
+                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &tree::binary);
             },
         ),
         Algorithm::new(
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), tree::chain);
+                tree::down(program, members, call, call.segment.unwrap_or(SEGMENT), &tree::chain);
             },
         ),
         Algorithm::new("linear", "from the root to each rank.", |program, members, call| {
-            tree::down(program, members, call, u64::MAX, tree::linear);
+            tree::down(program, members, call, u64::MAX, &tree::linear);
         }),
         Algorithm::new(
             "scatter-recursive-doubling",
@@ -42,6 +45,7 @@ pub(super) static BROADCAST: Collective = Collective {
             "parts scattered along a binomial tree and gathered around a ring (van de Geijn).",
             |program, members, call| scatter_all_gather(program, members, call, all_gather::ring),
         ),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::broadcast),
     ],
     open_mpi: open_mpi::BROADCAST,
     mpich: mpich::broadcast,

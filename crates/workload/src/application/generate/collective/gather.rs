@@ -1,7 +1,7 @@
 //! Gather: a part of each rank to the root.
 
 use super::tree::{self, binomial_descendants};
-use super::{Algorithm, Call, Collective, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
@@ -10,12 +10,13 @@ pub(super) static GATHER: Collective = Collective {
     algorithms: &[
         Algorithm::new("binomial", "along a binomial tree, more on each level.", binomial),
         Algorithm::new("linear", "from each rank to the root.", linear),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::gather),
     ],
     open_mpi: open_mpi::GATHER,
     mpich: mpich::binomial,
 };
 
-fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     let tag = members.tags(1).at(0);
     let family = tree::binomial(members.place(), members.size);
     let bytes = |place: u32| call.bytes * u64::from(binomial_descendants(place, members.size));

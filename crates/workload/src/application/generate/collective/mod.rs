@@ -18,6 +18,7 @@ mod barrier;
 mod broadcast;
 mod fold;
 mod gather;
+mod hierarchical;
 mod mpich;
 mod open_mpi;
 mod parts;
@@ -30,10 +31,11 @@ mod tree;
 mod tests;
 
 pub use all_to_all::{all_to_all_v_linear, all_to_all_v_pairwise};
+pub use hierarchical::{HIERARCHICAL, one_level};
 pub use parts::{all_gather_v, gather_v, reduce_scatter_v, scan, scatter_v};
 
 use super::communicator::Communicator;
-use super::program::Program;
+use super::program::{Blocks, Program};
 
 /// The request for a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +46,9 @@ pub struct Call {
     pub root: u32,
     /// The most bytes that algorithms in segments send at once.
     pub segment: Option<u64>,
+    /// Parts of the bytes, each of which is dealt with by itself beside the others; 1 of an
+    /// operation with a root.
+    pub channels: u32,
     /// How long it takes to combine two bytes into one, in nanoseconds.
     pub combine_ns_per_byte: f64,
 }
@@ -51,7 +56,24 @@ pub struct Call {
 impl Call {
     /// Returns the request for so many bytes, from or to place 0, combined in no time.
     pub const fn of(bytes: u64) -> Self {
-        Self { bytes, root: 0, segment: None, combine_ns_per_byte: 0.0 }
+        Self { bytes, root: 0, segment: None, channels: 1, combine_ns_per_byte: 0.0 }
+    }
+
+    /// The request for so many times the bytes.
+    fn times(&self, count: u32) -> Self {
+        Self { bytes: self.bytes * u64::from(count), ..*self }
+    }
+
+    /// The request for one of so many parts of the bytes, rounded up.
+    fn part(&self, count: u32) -> Self {
+        Self { bytes: self.bytes.div_ceil(count.into()), ..*self }
+    }
+
+    /// The requests of one round after the other, in each of which so many members have a segment
+    /// at the most.
+    fn rounds(self, members: u32) -> impl Iterator<Item = Self> {
+        let most = self.segment.unwrap_or(u64::MAX).saturating_mul(members.into());
+        tree::segments(self.bytes, most).map(move |bytes| Self { bytes, ..self })
     }
 
     fn combine(&self, program: &mut Program, bytes: u64) {
@@ -142,8 +164,26 @@ impl Algorithm {
     pub fn run(&self, program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
         if members.size > 1 {
             members.set_root(call.root);
-            program.call(|program| (self.run)(program, members, call));
+            program.call(|program| match call.channels {
+                1 => (self.run)(program, members, call),
+                _ => self.run_channels(program, members, call),
+            });
             members.set_root(0);
         }
+    }
+
+    /// Each channel begins with another rank of a node, so that other ones send to other nodes.
+    fn run_channels(&self, program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+        let parts = Blocks::of(call.bytes, call.channels);
+        let mut ways = Vec::new();
+        for channel in 0..call.channels {
+            let call = Call { bytes: parts.at(channel), ..*call };
+            if call.bytes > 0 {
+                let mut turned = members.turned(channel);
+                ways.push(program.begin_beside(|program| (self.run)(program, &mut turned, &call)));
+                members.number_tags_behind(&[turned]);
+            }
+        }
+        program.wait(&ways);
     }
 }

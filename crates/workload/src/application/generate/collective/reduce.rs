@@ -2,7 +2,9 @@
 
 use super::broadcast::SEGMENT;
 use super::fold::{Fold, doubling};
-use super::{Algorithm, Call, Collective, mpich, open_mpi, reduce_scatter, tree};
+use super::{
+    Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi, reduce_scatter, tree,
+};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
@@ -14,31 +16,32 @@ pub(super) static REDUCE: Collective = Collective {
             "binary",
             "along a binary tree, in segments of 64 KiB.",
             |program, members, call| {
-                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), tree::binary);
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &tree::binary);
             },
         ),
         Algorithm::new(
             "chain",
             "from rank to rank, in segments of 64 KiB (pipelined).",
             |program, members, call| {
-                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), tree::chain);
+                tree::up(program, members, call, call.segment.unwrap_or(SEGMENT), &tree::chain);
             },
         ),
         Algorithm::new("linear", "from each rank to the root.", |program, members, call| {
-            tree::up(program, members, call, u64::MAX, tree::linear);
+            tree::up(program, members, call, u64::MAX, &tree::linear);
         }),
         Algorithm::new(
             "rabenseifner",
             "parts combined by recursive halving, then gathered along a binomial tree.",
             rabenseifner,
         ),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::reduce),
     ],
     open_mpi: open_mpi::REDUCE,
     mpich: mpich::reduce,
 };
 
 pub(super) fn binomial(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
-    tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), tree::binomial);
+    tree::up(program, members, call, call.segment.unwrap_or(u64::MAX), &tree::binomial);
 }
 
 fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::fold::{Fold, Role, doubling};
-use super::{Algorithm, Call, Collective, mpich, open_mpi, reduce, scatter};
+use super::{
+    Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi, reduce, scatter,
+};
 use crate::application::generate::communicator::{Communicator, Tags};
 use crate::application::generate::program::{Blocks, Program};
 
@@ -18,10 +20,8 @@ pub(super) static REDUCE_SCATTER: Collective = Collective {
         Algorithm::new("pairwise", "each rank's part straight to it, a partner a round.", pairwise),
         Algorithm::new(
             "ring",
-            "parts around a ring, combined on the way.",
-            |program, members, call| {
-                ring(program, members, call);
-            },
+            "parts around a ring, combined on the way, of a segment at a time if there are segments.",
+            ring,
         ),
         Algorithm::new(
             "reduce-then-scatter",
@@ -31,6 +31,7 @@ pub(super) static REDUCE_SCATTER: Collective = Collective {
                 scatter::linear(program, members, Blocks::of(call.bytes, members.size));
             },
         ),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::reduce_scatter),
     ],
     open_mpi: open_mpi::REDUCE_SCATTER,
     mpich: mpich::reduce_scatter,
@@ -114,8 +115,14 @@ fn pairwise(program: &mut Program, members: &mut Communicator<'_>, call: &Call) 
     }
 }
 
-/// Each rank ends with its own part.
 pub(super) fn ring(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    for call in call.rounds(members.size) {
+        around(program, members, &call);
+    }
+}
+
+/// Once around the ring: each rank ends with its own part.
+pub(super) fn around(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     let blocks = Blocks::of(call.bytes, members.size);
     let tags = members.tags(members.size);
     for round in 1..members.size {

@@ -1,7 +1,7 @@
 //! Scatter: parts of the root's vector to each rank.
 
 use super::tree::{self, binomial_descendants};
-use super::{Algorithm, Collective, mpich, open_mpi};
+use super::{Algorithm, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
@@ -20,6 +20,7 @@ pub(super) static SCATTER: Collective = Collective {
             let total = call.bytes * u64::from(members.size);
             linear(program, members, Blocks::of(total, members.size));
         }),
+        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::scatter),
     ],
     open_mpi: open_mpi::SCATTER,
     mpich: mpich::binomial,

@@ -5,7 +5,7 @@ use super::tree::binomial_descendants;
 use super::*;
 use crate::application::generate::executor::{Carried, carry_out};
 use crate::application::generate::program::of_ranks;
-use crate::application::{Schedule, check};
+use crate::application::{Action, Schedule, check};
 
 const RANKS: [u32; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 33, 48];
 
@@ -56,7 +56,7 @@ fn expected(name: &str, algorithm: &str, ranks: u32, bytes: u64) -> (Option<u64>
             (Some(2 * (p - 1) * bytes), Some(2 * (ranks - 1)))
         }
         ("all-reduce", "rabenseifner") => (Some(halved + (power - 1) * bytes), folded(2)),
-        ("all-reduce", "double-binary-tree") => (Some(2 * (p - 1) * bytes), None),
+        ("all-reduce", "tree" | "double-binary-tree") => (Some(2 * (p - 1) * bytes), None),
         ("all-reduce", "reduce-broadcast") | ("barrier", "tree") => {
             (Some(2 * (p - 1) * bytes), Some(2 * depth))
         }
@@ -167,7 +167,7 @@ fn combining_takes_time_only_if_that_is_said() {
         let call = Call { combine_ns_per_byte, ..Call::of(1_000) };
         let schedule = schedule(algorithm, 8, &call);
         let operations = schedule.operations();
-        let times = operations.filter(|it| it.action == crate::application::Action::Compute);
+        let times = operations.filter(|it| it.action == Action::Compute);
         times.map(|it| it.amount).sum::<u64>()
     };
     assert_eq!(computing(0.0), 0);
@@ -229,4 +229,125 @@ fn operations_of_communicators_with_common_members_keep_apart() {
     });
     let carried = carry_out(&made.unwrap());
     assert_reaches("rows and columns", &carried, "all-reduce", 0);
+}
+
+/// Operations of ranks in nodes.
+fn in_nodes(algorithm: &Algorithm, ranks: u32, each: u32, call: &Call) -> Schedule {
+    let made = of_ranks(ranks, |program, rank| {
+        let mut world = Communicator::world(ranks, rank).in_nodes_of(each);
+        // Twice, so that tags that are not those of all ranks would be seen.
+        algorithm.run(program, &mut world, call);
+        algorithm.run(program, &mut world, call);
+    });
+    made.unwrap()
+}
+
+/// Bytes that all ranks send between nodes.
+fn between_nodes(schedule: &Schedule, each: u32) -> u64 {
+    let numbers = 0..schedule.operations().len() as u32;
+    let sends = numbers.filter_map(|number| {
+        let operation = schedule.operation(number);
+        let crosses = schedule.rank_of(number) / each != operation.peer / each;
+        (operation.action == Action::Send && crosses).then_some(operation.amount)
+    });
+    sends.sum()
+}
+
+#[test]
+fn between_nodes_goes_as_little_as_can_be() {
+    let mut compared = 0;
+    for collective in COLLECTIVES {
+        let algorithm = collective.algorithm("hierarchical", 0, 0).unwrap();
+        for (nodes, each) in [(2, 2), (3, 4), (8, 2), (5, 3), (4, 8), (12, 4)] {
+            for (bytes, root) in [(1, 0), (7, 1), (96_000, 0), (96_000, nodes * each - 2)] {
+                let ranks = nodes * each;
+                let what = format!("{} of {nodes} x {each}, {bytes} B, {root}", collective.name);
+                let call = Call { root, segment: Some(1_000), ..Call::of(bytes) };
+                let schedule = in_nodes(algorithm, ranks, each, &call);
+                let carried = carry_out(&schedule);
+                assert_eq!(check(&schedule), [], "{what}");
+                assert_reaches(&what, &carried, collective.name, root);
+                let (n, p) = (u64::from(nodes), u64::from(ranks));
+                let expected = match collective.name {
+                    "broadcast" | "reduce" => (n - 1) * bytes,
+                    "reduce-scatter" if bytes > 7 => (n - 1) * bytes,
+                    "all-reduce" if bytes > 7 => 2 * (n - 1) * bytes,
+                    "all-gather" => (n - 1) * p * bytes,
+                    "all-to-all" => p * (p - u64::from(each)) * bytes,
+                    _ => continue,
+                };
+                assert_eq!(between_nodes(&schedule, each), 2 * expected, "{what}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn members_that_nodes_have_unequally_many_of_are_on_one_level() {
+    for (members, each, expected) in [
+        (vec![0, 1, 2, 3, 4, 5, 6, 7], 4, Some(4)),
+        (vec![0, 1, 2, 3, 4, 5, 6], 4, None),
+        (vec![0, 4, 8, 12], 4, Some(1)),
+        (vec![0, 4, 1, 5], 4, None),
+        (vec![2, 3, 4, 5], 4, Some(2)),
+        (vec![1, 2, 3, 4], 8, Some(4)),
+    ] {
+        let of = Communicator::of(members.clone(), 0, 2).in_nodes_of(each);
+        assert_eq!(of.members_per_node(), expected, "{members:?}");
+        let levels = expected.is_some_and(|each| each > 1 && (each as usize) < members.len());
+        assert_eq!(of.levels().is_some(), levels, "{members:?}");
+    }
+    assert_eq!(Communicator::world(10, 3).in_nodes_of(4).members_per_node(), None);
+}
+
+#[test]
+fn channels_share_the_bytes_and_begin_with_other_ranks() {
+    let each = 4;
+    for (name, algorithm) in [
+        ("all-reduce", "ring"),
+        ("all-reduce", "tree"),
+        ("all-reduce", "double-binary-tree"),
+        ("all-reduce", "hierarchical"),
+        ("reduce-scatter", "ring"),
+        ("all-gather", "ring"),
+    ] {
+        let what = format!("{name} {algorithm}");
+        let algorithm = named(name).unwrap().algorithm(algorithm, 0, 0).unwrap();
+        let of = |channels| {
+            let call = Call { channels, segment: Some(4_096), ..Call::of(96_000) };
+            in_nodes(algorithm, 12, each, &call)
+        };
+        let (one, four) = (of(1), of(4));
+        assert_eq!(check(&four), [], "{what}");
+        let (alone, carried) = (carry_out(&one), carry_out(&four));
+        assert_reaches(&what, &carried, name, 0);
+        assert_eq!(carried.sent.iter().sum::<u64>(), alone.sent.iter().sum::<u64>(), "{what}");
+        assert_eq!(between_nodes(&four, each), between_nodes(&one, each), "{what}");
+        // Each rank of a node sends to other nodes, and not one of them alone.
+        let sends_out = |schedule: &Schedule| {
+            let numbers = 0..schedule.operations().len() as u32;
+            let out = numbers.filter(|&number| {
+                let operation = schedule.operation(number);
+                operation.action == Action::Send
+                    && schedule.rank_of(number) / each != operation.peer / each
+            });
+            let mut ranks: Vec<u32> = out.map(|number| schedule.rank_of(number)).collect();
+            ranks.dedup();
+            ranks.len()
+        };
+        if algorithm.name != "hierarchical" {
+            assert_eq!((sends_out(&one), sends_out(&four)), (3, 12), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_ring_in_segments_goes_around_as_often_as_segments_are() {
+    let algorithm = all_reduce::ALL_REDUCE.algorithm("ring", 6, 60_000).unwrap();
+    let call = Call { segment: Some(2_000), ..Call::of(60_000) };
+    let carried = carry_out(&schedule(algorithm, 6, &call));
+    assert_eq!(carried.messages, 6 * 2 * 5 * 5);
+    assert_eq!(carried.sent.iter().sum::<u64>(), 2 * 5 * 60_000);
 }

@@ -10,6 +10,24 @@ pub(super) struct Family {
     pub children: Vec<u32>,
 }
 
+/// The family of a place, of which there are so many.
+pub(super) type Shape = dyn Fn(u32, u32) -> Family;
+
+/// A shape of the first places of nodes that have so many places each; the others of a node are a
+/// chain below its first one, as NCCL lays its trees out.
+pub(super) fn of_nodes(each: u32, shape: fn(u32, u32) -> Family) -> impl Fn(u32, u32) -> Family {
+    move |place, size| {
+        let last = place % each + 1 == each;
+        let next = (!last).then_some(place + 1);
+        if !place.is_multiple_of(each) {
+            return Family { parent: Some(place - 1), children: next.into_iter().collect() };
+        }
+        let Family { parent, children } = shape(place / each, size / each);
+        let between = children.into_iter().map(|node| node * each);
+        Family { parent: parent.map(|node| node * each), children: between.chain(next).collect() }
+    }
+}
+
 /// Everyone below the root.
 pub(super) fn linear(place: u32, size: u32) -> Family {
     match place {
@@ -112,7 +130,7 @@ pub(super) fn down(
     members: &mut Communicator<'_>,
     call: &Call,
     segment: u64,
-    shape: fn(u32, u32) -> Family,
+    shape: &Shape,
 ) {
     let family = shape(members.place(), members.size);
     let sizes: Vec<u64> = segments(call.bytes, segment).collect();
@@ -139,7 +157,7 @@ pub(super) fn up(
     members: &mut Communicator<'_>,
     call: &Call,
     segment: u64,
-    shape: fn(u32, u32) -> Family,
+    shape: &Shape,
 ) {
     let family = shape(members.place(), members.size);
     let sizes: Vec<u64> = segments(call.bytes, segment).collect();
@@ -168,7 +186,7 @@ pub(super) fn turn(
     below: &mut Communicator<'_>,
     call: &Call,
     segment: u64,
-    shape: fn(u32, u32) -> Family,
+    shape: &Shape,
 ) {
     let Family { children, .. } = shape(above.place(), above.size);
     let sizes: Vec<u64> = segments(call.bytes, segment).collect();
@@ -197,7 +215,7 @@ mod tests {
     fn both_binary_trees_have_all_places_once_and_leaves_of_one_are_inside_the_other() {
         for size in 1..=130 {
             let mut inside = Vec::new();
-            for shape in [in_order, in_order_reversed] {
+            for shape in [in_order, in_order_reversed] as [fn(u32, u32) -> Family; 2] {
                 let families: Vec<Family> = (0..size).map(|place| shape(place, size)).collect();
                 assert_eq!(families.iter().filter(|it| it.parent.is_none()).count(), 1);
                 for (place, family) in (0..).zip(&families) {

@@ -18,6 +18,7 @@ mod init;
 mod input;
 mod interrupt;
 mod man;
+mod place;
 mod plot;
 mod progress;
 mod report;
@@ -49,7 +50,7 @@ use flitlab::engine::Deadlock;
 use flitlab::report::ReportError;
 use flitlab::reproduce::KeptError;
 use flitlab::sweep::slurm::SlurmError;
-use flitlab::sweep::{PointError, SetupError, StoreError};
+use flitlab::sweep::{PlaceError, PointError, SetupError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]
@@ -75,6 +76,7 @@ enum Command {
     Route(route::Route),
     Failures(failures::Failures),
     Schedule(schedule::Schedule),
+    Place(place::Place),
     Compare(compare::Compare),
     Plot(plot::Plot),
     Report(report::Report),
@@ -94,6 +96,7 @@ impl Arguments {
             Command::Route(route) => route.execute(),
             Command::Failures(failures) => failures.execute(),
             Command::Schedule(schedule) => schedule.execute(),
+            Command::Place(place) => place.execute(),
             Command::Compare(compare) => compare.execute(),
             Command::Plot(plot) => plot.execute(),
             Command::Report(report) => report.execute(),
@@ -175,6 +178,18 @@ impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         let help = error.help().map_or_else(String::new, |help| format!("\nhelp: {help}"));
         Self::input(format!("{error}{help}"))
+    }
+}
+
+impl From<PlaceError> for Failure {
+    fn from(error: PlaceError) -> Self {
+        match error {
+            PlaceError::Setup(error) => error.into(),
+            PlaceError::NoApplication => Self::input(format!(
+                "{error}\nhelp: give it [application], or [workloads.NAME.application]; docs/schedules.md"
+            )),
+            PlaceError::NoEnd(_) => Self::Run(error.to_string()),
+        }
     }
 }
 

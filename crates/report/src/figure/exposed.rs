@@ -34,7 +34,8 @@ struct Shares<'p> {
 
 fn draw(task: &FigureTask<'_>) -> Vec<Named> {
     let all: Vec<Shares<'_>> = task.points.iter().flat_map(of_point).collect();
-    let names = series_of(all.iter().flat_map(|it| it.shares.iter().map(|share| share.0)));
+    let mut names = series_of(all.iter().flat_map(|it| it.shares.iter().map(|share| share.0)));
+    names.sort_by_key(|name| name == OTHER);
     // Computing alone, or a single phase, says nothing that the completion does not.
     if names.len() < 3 {
         return Vec::new();
@@ -74,7 +75,8 @@ fn of_point(point: &Point) -> Vec<Shares<'_>> {
             || rows.iter().filter(|row| row.workload.as_deref().unwrap_or_default() == workload);
         let computing = own().map(|row| row.ranks_compute.0).sum::<u64>();
         let exposed = own().map(|row| (name_of(row), row.exposed_of_ranks().0));
-        let exposed: Vec<(&str, u64)> = exposed.filter(|it| it.1 > 0).collect();
+        let mut exposed: Vec<(&str, u64)> = exposed.filter(|it| it.1 > 0).collect();
+        exposed.sort_by_key(|it| it.0 == OTHER);
         let all = (computing + exposed.iter().map(|it| it.1).sum::<u64>()).max(1);
         let shares = std::iter::once((COMPUTING, computing)).chain(exposed);
         Shares {

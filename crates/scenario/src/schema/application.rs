@@ -36,10 +36,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<App
     let schedule = repeated(reader, schedule);
     let host = host(reader, given.parameters);
     let carrier = carrier(reader);
-    let nodes = match &placement {
-        Some(Placement::Given(_)) => None,
-        _ => given.nodes.take().map(sorted),
-    };
+    let nodes = given.nodes.take().map(sorted);
     Some(ApplicationSpec {
         schedule: schedule?,
         placement: placement?,

@@ -17,8 +17,8 @@ use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
-    Access, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes, Pattern, Several,
-    Workload,
+    Access, ApplicationSpec, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes,
+    Pattern, Placement, Several, Workload,
 };
 
 /// The table of several workloads.
@@ -37,6 +37,8 @@ pub struct Member {
     pub class: TrafficClass,
     /// What it sends.
     pub spec: Arc<dyn WorkloadSpec>,
+    /// Its own nodes, listed or allocated; all nodes are its own if there are none.
+    pub nodes: Option<Vec<u32>>,
     /// The path of the table in which its table is; empty for the scenario itself.
     path: String,
 }
@@ -45,7 +47,15 @@ impl Member {
     /// A workload with a table of its own.
     fn alone(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
         let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
-        Self { name: kind.into(), kind, start, class, spec, path: String::new() }
+        Self { name: kind.into(), kind, start, class, spec, nodes: None, path: String::new() }
+    }
+
+    /// The path of a key of its table of `[workloads]`, or of the scenario without one.
+    pub(crate) fn key(&self, key: &str) -> String {
+        match &*self.path {
+            "" => key.into(),
+            path => format!("{path}.{key}"),
+        }
     }
 
     /// Returns the seed of a workload: that of the scenario, and of several each one's own, so that
@@ -96,6 +106,41 @@ impl Workloads {
     pub fn only_those(&self, places: &[usize]) -> Self {
         let members = places.iter().map(|&place| self.members[place].clone()).collect();
         Self { members, slowdowns: Slowdowns::Untold }
+    }
+
+    /// The node of each rank of an application, one of a scenario's workloads.
+    ///
+    /// # Errors
+    /// If they have no room; of a scenario that was read, they have.
+    ///
+    /// # Panics
+    /// If it is no application.
+    pub(crate) fn nodes_of_ranks(
+        &self,
+        place: usize,
+        scenario: &Scenario,
+    ) -> Result<Vec<u32>, String> {
+        let member = &self.members[place];
+        let spec = member.spec.downcast_ref::<ApplicationSpec>().expect("it is an application");
+        let live = spec.nodes_of(&scenario.network.fabric);
+        let seed = member.seed(scenario.seed);
+        let nodes = spec.placement.nodes(spec.schedule.ranks(), spec.ranks_per_node, &live, seed);
+        nodes.map_err(|error| error.to_string())
+    }
+
+    /// The workloads with other nodes for the ranks of some of their applications, by place.
+    ///
+    /// # Panics
+    /// If one is no application.
+    pub(crate) fn placed<'n>(&self, places: impl Iterator<Item = (usize, &'n Vec<u32>)>) -> Self {
+        let mut all = self.clone();
+        for (place, nodes) in places {
+            let spec = &mut all.members[place].spec;
+            let given = spec.downcast_ref::<ApplicationSpec>().expect("it is an application");
+            let placement = Placement::Given(nodes.as_slice().into());
+            *spec = Arc::new(ApplicationSpec { placement, nodes: None, ..given.clone() });
+        }
+        all
     }
 
     /// The workload, if it is the only one.
@@ -362,7 +407,8 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let path = reader.scope.path.clone();
     let doc = "When it begins; what it says of times counts from then on.";
     let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
-    given.nodes = given.allocator.read(reader, given.places);
+    let nodes = given.allocator.read(reader, given.places);
+    given.nodes.clone_from(&nodes);
     let doc = "How its packets travel where requests, responses and adaptive packets differ.";
     let usual = "adaptive data where routing is, all others deterministic.";
     let adaptive = "all adaptive, requests and responses as well.";
@@ -427,7 +473,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let (packets, on_response_channel) = packets?;
     let class = TrafficClass { packets, on_response_channel, service };
     let ((kind, spec), name) = (found?, name.to_owned());
-    Some(Member { name, kind, start, class, spec, path })
+    Some(Member { name, kind, start, class, spec, nodes, path })
 }
 
 /// A workload bound to its fabric, with what all kinds have.

@@ -46,7 +46,9 @@ pub enum PlacementError {
         given: u32,
     },
     /// A rank's node has failed, or is outside the node set.
-    #[error("rank {rank} is placed on node {node}, which has failed")]
+    #[error(
+        "rank {rank} is placed on node {node}, which has failed or is none of the workload's nodes"
+    )]
     NoNode {
         /// The rank.
         rank: u32,
@@ -153,7 +155,10 @@ mod tests {
             "the application has 7 ranks, and 3 nodes with 2 ranks each have room for 6"
         );
         let given = |nodes: &[u32]| Placement::Given(nodes.into());
-        assert_eq!(message(&given(&[0, 1]), 2, 1), "rank 1 is placed on node 1, which has failed");
+        assert_eq!(
+            message(&given(&[0, 1]), 2, 1),
+            "rank 1 is placed on node 1, which has failed or is none of the workload's nodes"
+        );
         assert_eq!(
             message(&given(&[3, 0, 3]), 3, 1),
             "2 ranks are placed on node 3, and `ranks_per_node` is 1"

@@ -115,8 +115,7 @@ pub struct ApplicationSpec {
     pub host: HostParameters,
     /// The network between nodes.
     pub carrier: Carrier,
-    /// The nodes on which ranks are placed, ascending; all if there is no list. A placement that
-    /// is given names its nodes itself.
+    /// The nodes on which ranks are placed, ascending; all if there is no list.
     pub nodes: Option<Arc<[u32]>>,
 }
 

@@ -244,9 +244,12 @@ fn linking_pages() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let results = fs::read_dir(root.join("results")).unwrap();
     let results = results.map(|entry| entry.unwrap().path().join("README.md"));
+    let papers = fs::read_dir(root.join("docs/papers")).unwrap();
+    let papers = papers.map(|entry| entry.unwrap().path());
     let others = ["CHANGELOG.md", "benches/README.md", "results/README.md"];
     let mut pages = pages();
-    pages.extend(others.iter().map(|name| root.join(name)).chain(results).filter(|it| it.exists()));
+    let others = others.iter().map(|name| root.join(name)).chain(results).chain(papers);
+    pages.extend(others.filter(|it| it.exists()));
     pages
 }
 

@@ -1,5 +1,5 @@
-//! The pages of docs/papers, which go through the papers row by row: each command that they name is
-//! one that flitlab takes.
+//! The pages of docs/papers, which go through the papers row by row, or through what is known of
+//! them: each command that they name is one that flitlab takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

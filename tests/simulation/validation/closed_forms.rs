@@ -6,11 +6,19 @@ use flitlab::topology::builders::{
 };
 use flitlab::topology::{Cabling, Fabric, TopologyError};
 
-use super::{Row, Section, remote_memory};
+use super::{Row, Section, records, remote_memory, value};
 use crate::common::workplace::{Workplace, scenario};
 
 pub fn sections() -> Vec<Section> {
-    vec![pings(), collectives(), remote_memory::section(), bounds(), sizes()]
+    vec![
+        pings(),
+        collectives(),
+        remote_memory::section(),
+        bounds(),
+        sustained(),
+        networks_of_papers(),
+        sizes(),
+    ]
 }
 
 /// Operations of 8 B, three flits, on Desmos: five hops from the root at most.
@@ -92,6 +100,94 @@ fn bounds() -> Section {
                  take two, (a h + 1)/(2 a p). HyperX of 4x4 switches with T = 4 terminals: a\n\
                  cable carries the terminals of a switch, 1/T; with four hops for each packet on\n\
                  six channels a switch of which detours fill all, 1/2.",
+        rows: rows.into(),
+    }
+}
+
+/// What rules sustain beside what their ways allow, where these are minimal or Valiant's.
+fn sustained() -> Section {
+    let mut rows = Vec::new();
+    for record in records("results/bounds/bounds.csv") {
+        // Any ways have a bound alone: no rule stands for them.
+        let Ok(ours) = record["sustained_load"].parse::<f64>() else { continue };
+        let bound = value(&record["bound_load"]);
+        let [fabric, pattern, rule] = ["fabric", "pattern", "rule"].map(|it| &record[it]);
+        let what = format!("{fabric}, {pattern}, {rule}: highest sustained load");
+        assert!(ours <= bound, "{what}: more than ways allow");
+        if ["minimal", "Valiant's"].contains(&record["ways"].as_str()) {
+            rows.push(Row::new(what, bound, ours, "flitlab reproduce bounds"));
+        }
+    }
+    Section {
+        title: "Sustained loads beside what ways allow",
+        source: "What is expected is the load at which the ways of a rule are full, by linear\n\
+                 programming ([what ways allow](fabrics.md#what-ways-allow)). It is a bound: no\n\
+                 rule is above it, and none need reach it. Ours is the highest load that is\n\
+                 sustained in a simulation, found to 0.01. UGAL, PAR and others, which choose\n\
+                 between minimal ways and detours, are in results/bounds: none is above its bound.",
+        rows,
+    }
+}
+
+/// What rules accept on the networks of three papers, beside closed forms.
+fn networks_of_papers() -> Section {
+    // Of uniform traffic from each terminal to all others: channels over hops.
+    let slim_fly = |switches: f64, channels: f64, terminals: f64| {
+        let hops = terminals * (channels + 2.0 * (switches - 1.0 - channels));
+        channels * (switches * terminals - 1.0) / (terminals * hops)
+    };
+    let hyperx = |size: f64, dimensions: i32, terminals: f64| {
+        let all = terminals * size.powi(dimensions);
+        size * (all - 1.0) / (terminals * all)
+    };
+    let rows = [
+        ("dragonfly-ugal", "dragonfly-72", "worst-case", "minimal", 1.0 / 8.0),
+        ("dragonfly-ugal", "dragonfly-72", "worst-case", "Valiant", 7.0 / 16.0),
+        ("dragonfly-ugal", "dragonfly-72", "uniform", "minimal", 1.0),
+        ("dragonfly-ugal", "dragonfly-1056", "worst-case", "minimal", 1.0 / 32.0),
+        ("dragonfly-ugal", "dragonfly-1056", "worst-case", "Valiant", 31.0 / 64.0),
+        ("dragonfly-ugal", "dragonfly-1056", "uniform", "minimal", 1.0),
+        ("slimfly", "slim-fly-200", "uniform", "minimal", slim_fly(50.0, 7.0, 4.0)),
+        ("slimfly", "slim-fly-10830", "uniform", "minimal", slim_fly(722.0, 29.0, 15.0)),
+        ("slimfly", "slim-fly-10830", "two-hops", "minimal", 1.0 / 15.0),
+        ("hyperx-omniwar", "hyperx-64", "complement", "minimal", 1.0 / 4.0),
+        ("hyperx-omniwar", "hyperx-64", "shift", "minimal", 1.0 / 4.0),
+        ("hyperx-omniwar", "hyperx-64", "uniform", "minimal", hyperx(4.0, 2, 4.0)),
+        ("hyperx-omniwar", "hyperx-4096", "complement", "minimal", 1.0 / 8.0),
+        ("hyperx-omniwar", "hyperx-4096", "shift", "minimal", 1.0 / 8.0),
+        ("hyperx-omniwar", "hyperx-4096", "uniform", "minimal", hyperx(8.0, 3, 8.0)),
+    ];
+    let rows = rows.map(|(name, network, traffic, rule, expected)| {
+        let points = records(&format!("results/{name}/points.csv")).into_iter();
+        let own = points.filter(|point| {
+            (point["network"].as_str(), point["traffic"].as_str(), point["rule"].as_str())
+                == (network, traffic, rule)
+        });
+        let accepted = own.map(|point| value(&point["accepted_load"]));
+        let ours = accepted.reduce(f64::max).expect("it was simulated");
+        let what = format!("{network}, {traffic}, {rule}: highest accepted load");
+        // More may leave in the time that is measured than is sent in it.
+        assert!(ours <= 1.001 * expected, "{what}: more than channels carry");
+        Row::new(what, expected, ours, &format!("flitlab reproduce {name}"))
+    });
+    Section {
+        title: "Loads on the networks of three papers",
+        source: "[dragonfly](bibliography.md#dragonfly), [slim-fly](bibliography.md#slim-fly) and\n\
+                 [hyperx-adaptive](bibliography.md#hyperx-adaptive) have their values in figures,\n\
+                 which we did not have ([papers/fabrics.md](papers/fabrics.md)). So what is\n\
+                 expected is a closed form: the load at which the fullest channels are full. It\n\
+                 is a bound, and knows no buffers; on each network ours is farthest below it\n\
+                 under uniform traffic. Ours is the most that is accepted at any of the loads in\n\
+                 points.csv, of runs that are short (results/dragonfly-ugal, results/slimfly,\n\
+                 results/hyperx-omniwar).\n\n\
+                 - Dragonfly of g = a h + 1 groups with p = h terminals a switch, from each\n  \
+                   group to the next one (worst-case): 1/(a h), and by way of a third group\n  \
+                   (g - 2)/(2 (g - 1)). Under uniform traffic the links of terminals bind.\n\
+                 - Slim Fly of r switches with k channels and p terminals each, N terminals in\n  \
+                   all: k (N - 1)/(p^2 (k + 2 (r - 1 - k))); to a switch at two hops 1/p on the\n  \
+                   larger network, where no two ways meet.\n\
+                 - HyperX of S switches a dimension with T terminals each, N in all:\n  \
+                   S (N - 1)/(T N); to the complement and to x + 1 (shift) 1/T.",
         rows: rows.into(),
     }
 }

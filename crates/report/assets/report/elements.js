@@ -54,12 +54,12 @@ function timeUnit(time) {
   return Object.keys(TIMES).findLast((name) => TIMES[name] <= size) ?? "ps";
 }
 
-/** A time, in picoseconds, to four digits: `585.8 ms`. Of another time's digits with `like`. */
-function timeText(time, like = time) {
+/** A time, in picoseconds, to four digits and more: `585.8 ms`. Of another time's digits with `like`. */
+function timeText(time, like = time, more = 0) {
   if (like === 0) return "0";
   const unit = timeUnit(like);
   const before = Math.floor(Math.log10(Math.max(1, Number((Math.abs(like) / TIMES[unit]).toPrecision(4)))));
-  return `${(time / TIMES[unit]).toFixed(unit === "ps" ? 0 : 3 - before)} ${unit}`;
+  return `${(time / TIMES[unit]).toFixed(unit === "ps" ? 0 : 3 - before + more)} ${unit}`;
 }
 
 /** Bytes in decimal units. */

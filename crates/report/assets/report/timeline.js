@@ -310,31 +310,46 @@ class Timeline {
 
   drawBars(pen, colours) {
     const { applications: { bars, operations }, x, y, times: [from, to], phase } = this;
-    const [firstRow, lastRow] = [Math.floor(y.low), Math.ceil(y.high)];
     const step = (y.to - y.from) / (y.high - y.low);
     const gap = step >= 7 ? 1 : 0;
-    for (let row = firstRow; row < lastRow; row += 1) {
+    // Bars of one look beside each other are drawn at once, which most are.
+    let run = null;
+    const end = () => {
+      if (!run) return;
+      pen.globalAlpha = run.alpha;
+      pen.fillStyle = colours[run.kind];
+      pen.fillRect(run.begin, run.top, run.end - run.begin, step - gap);
+      run = null;
+    };
+    for (let row = Math.floor(y.low); row < Math.ceil(y.high); row += 1) {
       const [first, last] = bars.ofRow[row];
       const top = y.place(row);
       for (let at = firstWhere(first, last, (it) => bars.end[it] > from); at < last && bars.start[at] < to; at += 1) {
         const begin = x.place(Math.max(bars.start[at], from));
-        const length = x.place(Math.min(bars.end[at], to)) - begin;
-        pen.globalAlpha = phase === null || operations[bars.operation[at]][0] === phase ? 1 : 0.13;
+        const until = x.place(Math.min(bars.end[at], to));
+        const alpha = phase === null || operations[bars.operation[at]][0] === phase ? 1 : 0.13;
+        const kind = bars.kind[at];
         const several = step >= 5 ? bars.several.get(at) : undefined;
-        if (several) {
-          // Its kinds one upon the other, as they share its time.
-          let above = top;
-          several.shares.forEach((share, kind) => {
-            if (share === 0) return;
-            pen.fillStyle = colours[kind];
-            pen.fillRect(begin, above, length, share * (step - gap));
-            above += share * (step - gap);
-          });
-        } else {
-          pen.fillStyle = colours[bars.kind[at]];
-          pen.fillRect(begin, top, length, step - gap);
+        if (!several && run && run.kind === kind && run.alpha === alpha && begin - run.end < 0.1) {
+          run.end = until;
+          continue;
         }
+        end();
+        if (!several) {
+          run = { kind, alpha, begin, end: until, top };
+          continue;
+        }
+        // Its kinds one upon the other, as they share its time.
+        pen.globalAlpha = alpha;
+        let above = top;
+        several.shares.forEach((share, of) => {
+          if (share === 0) return;
+          pen.fillStyle = colours[of];
+          pen.fillRect(begin, above, until - begin, share * (step - gap));
+          above += share * (step - gap);
+        });
       }
+      end();
     }
     pen.globalAlpha = 1;
   }
@@ -550,7 +565,8 @@ class Timeline {
     const [phase] = all.operations[operation];
     return [["operation", all.operationText(operation, peer)],
       ...(all.phases[phase] === "-" ? [] : [["phase", all.phases[phase]]]),
-      ["from", timeText(start, this.applications.end)], ["to", timeText(end, this.applications.end)]];
+      // Stretches that follow each other in a long run differ in late digits.
+      ["from", timeText(start, all.end, 3)], ["to", timeText(end, all.end, 3)]];
   }
 
   tipOfStep(at, place) {

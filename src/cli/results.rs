@@ -112,14 +112,15 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with the loads of their channels, the activity of their ranks and the
-    /// rows of their workloads, as far as there are files.
+    /// Returns its points with the loads of their channels, what the ranks of applications did and
+    /// the rows of their workloads, as far as there are files.
     pub(super) fn with_details(&self) -> Result<Vec<Point>, Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));
         rows.read_channels(&self.folder, note)?;
         rows.read_activity(&self.folder, note)?;
         rows.read_workloads(&self.folder, note)?;
+        rows.read_timeline(&self.folder, note)?;
         Ok(rows.points)
     }
 }

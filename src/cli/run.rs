@@ -23,7 +23,9 @@ use flitlab::report::{
     write_messages, write_packets,
 };
 use flitlab::scenario::{Deadlock, RouterModel, Scenario};
-use flitlab::sweep::{Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog};
+use flitlab::sweep::{
+    BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
+};
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
 
@@ -96,7 +98,8 @@ impl Run {
         let threads = self.threads.of_simulation(scenario.network.fabric.routers());
         // The network stays cut as it was.
         let threads = from.as_ref().map_or(threads, Checkpoint::threads);
-        let mut simulation = Simulation::new(&scenario)?.on_threads(threads);
+        let mut simulation =
+            Simulation::new(&scenario)?.on_threads(threads).with_bars(BARS_OF_A_RUN);
         let resolved = folder::resolved(&document)?;
         let results = folder::prepare_over(&scenario.name, self.output.out.as_deref(), |folder| {
             is_unfinished(folder, &resolved)

@@ -3,12 +3,15 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
+use flitlab::narrow::rounded;
 use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
 pub(super) use flitlab::units::counted;
-use flitlab::units::{Picoseconds, Rate, flit_time, rate_text, time_text};
+use flitlab::units::{
+    Picoseconds, Rate, flit_time, rate_text, short_time_text, short_time_text_like, time_text,
+};
 
 /// The column in which the value of a fact begins.
 pub(super) const COLUMN: usize = 20;
@@ -99,41 +102,27 @@ pub(super) fn far_rates<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<
     notes
 }
 
-/// How latencies are written of which this is the largest: in ns, and beyond 10,000 ns in us.
-fn latency_unit(largest: Picoseconds) -> (fn(Picoseconds) -> String, &'static str) {
-    match largest.0 {
-        ..=10_000_000 => (|time| format!("{:.1}", time.0 as f64 / 1e3), "ns"),
-        _ => (|time| format!("{:.3}", time.0 as f64 / 1e6), "us"),
-    }
-}
-
-/// A latency with its unit.
-pub(super) fn latency_text(time: Picoseconds) -> String {
-    let (number, unit) = latency_unit(time);
-    format!("{} {unit}", number(time))
-}
-
 /// Describes the outcome of a simulation, one fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, COLUMN);
-    let microseconds = |time: Option<Picoseconds>| time.map_or(0.0, |time| time.0 as f64 / 1e6);
-    let (warm_up, end) = (microseconds(row.warm_up), microseconds(row.simulated_time));
+    let (start, stop) = (row.warm_up.unwrap_or_default(), row.simulated_time.unwrap_or_default());
+    let [warm_up, end] = [start, stop].map(short_time_text);
     let state = match row.status {
         Status::Steady if row.warm_up.is_none() => {
-            format!("steady; all packets measured, from the first to the last in {end:.1} us")
+            format!("steady; all packets measured, from the first to the last in {end}")
         }
         Status::Steady => format!(
-            "steady; {warm_up:.1} us warm-up, then {} windows in {:.1} us",
+            "steady; {warm_up} warm-up, then {} windows in {}",
             row.windows.unwrap_or(0),
-            end - warm_up
+            short_time_text(stop.saturating_sub(start))
         ),
         Status::NotSteady => "not steady (see the warning)".into(),
         Status::Undecided => "undecided (see the warning)".into(),
-        Status::Deadlock => format!("deadlock, found at {end:.1} us"),
+        Status::Deadlock => format!("deadlock, found at {end}"),
         Status::Completed => "completed".into(),
-        Status::Livelock => format!("livelock, ended at {end:.1} us"),
-        Status::Stuck => format!("stuck: ranks wait for what never comes, since {end:.1} us"),
+        Status::Livelock => format!("livelock, ended at {end}"),
+        Status::Stuck => format!("stuck: ranks wait for what never comes, since {end}"),
         Status::TooLong => "too long: what is left happens later than can be told".into(),
     };
     line("state", state);
@@ -150,12 +139,11 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         line("accepted", accepted);
     }
     if let Some(time) = row.completion_time {
-        line("completion time", format!("{:.3} us", time.0 as f64 / 1e6));
+        line("completion time", short_time_text(time));
     }
     if let (Some(_), Some(_)) = (row.completion_time, row.warm_up) {
-        let times = format!(
-            "all from {warm_up:.3} to {end:.3} us, while operations go on; the load's packets, too"
-        );
+        let times =
+            format!("all from {warm_up} to {end}, while operations go on; the load's packets, too");
         line("measured", times);
     }
     if let Some(bandwidth) = row.bandwidth {
@@ -194,11 +182,13 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     }
     type Named = (&'static str, Option<Picoseconds>);
     let latency = |mean: Option<Picoseconds>, half: Option<Picoseconds>, rest: [Named; 5]| {
-        let (number, unit) = latency_unit(rest.iter().filter_map(|it| it.1).max().max(mean)?);
-        let half = half.map_or(String::new(), |half| format!(" +-{} (95%)", number(half)));
-        let rest =
-            rest.iter().filter_map(|(name, it)| Some(format!(", {name} {}", number((*it)?))));
-        Some(format!("mean {}{half}{} {unit}", number(mean?), rest.collect::<String>()))
+        let mean = mean?;
+        let half = half.map(|half| format!(" +-{} (95%)", short_time_text_like(half, mean)));
+        let rest = rest
+            .iter()
+            .filter_map(|(name, it)| Some(format!(", {name} {}", short_time_text((*it)?))));
+        let (mean, half) = (short_time_text(mean), half.unwrap_or_default());
+        Some(format!("mean {mean}{half}{}", rest.collect::<String>()))
     };
     let packet = [
         ("p50", row.packet_latency_p50),
@@ -221,7 +211,7 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         line("message latency", value);
     }
     if let (Some(mean), Some(hops)) = (row.network_latency_mean, row.hops_mean) {
-        line("from injection", format!("mean {} over {hops:.3} hops", latency_text(mean)));
+        line("from injection", format!("mean {} over {hops:.3} hops", short_time_text(mean)));
     }
     let derouted = [
         ("by outflank nodes", row.derouted_outflank),
@@ -296,7 +286,8 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
 /// How far something that ends stayed from its bound, and why, a line each.
 pub(super) fn over_bound(over: Option<&OverBound>) -> String {
     let Some(OverBound { ratio, bound_us, bottleneck, why }) = over else { return String::new() };
-    let first = format!("{ratio:.2} times at least {bound_us:.3} us, by {bottleneck}");
+    let bound = short_time_text(Picoseconds(rounded(bound_us * 1e6)));
+    let first = format!("{ratio:.2} times at least {bound}, by {bottleneck}");
     let lines = [("completion/bound", &first)].into_iter().chain(why.iter().map(|it| ("", it)));
     lines.map(|(name, text)| terminal::fact(name, text, COLUMN)).collect()
 }
@@ -318,10 +309,9 @@ pub(super) fn path_channels(rows: &[PathChannelRow]) -> String {
     let lines = told.enumerate().map(|(place, (row, all))| {
         let name = if place == 0 { "path held up by" } else { "" };
         let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
-        let (time, share) = (row.held_up.0 as f64 / 1e6, row.held_up.0 as f64 / all.0 as f64);
+        let (time, share) = (short_time_text(row.held_up), row.held_up.0 as f64 / all.0 as f64);
         let channel = &row.channel;
-        let text =
-            format!("{workload}{channel} {time:.3} us, {:.1}% of its queueing", 100.0 * share);
+        let text = format!("{workload}{channel} {time}, {:.1}% of its queueing", 100.0 * share);
         terminal::fact(name, &text, COLUMN)
     });
     lines.collect()
@@ -334,14 +324,13 @@ const PHASES: usize = 8;
 pub(super) fn phases(rows: &[PhaseRow]) -> String {
     let mut sorted: Vec<&PhaseRow> = rows.iter().filter(|row| row.phase != "-").collect();
     sorted.sort_by_key(|row| std::cmp::Reverse(row.exposed_of_ranks()));
-    let us = |time: Picoseconds| time.0 as f64 / 1e6;
     let lines = sorted.iter().take(PHASES).enumerate().map(|(place, row)| {
         let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
         let text = format!(
-            "{workload}{} exposes {:.3} us of communication a rank, {:.3} us of the critical path",
+            "{workload}{} exposes {} of communication a rank, {} of the critical path",
             row.phase,
-            us(row.exposed_of_ranks()),
-            us(row.exposed_of_path())
+            short_time_text(row.exposed_of_ranks()),
+            short_time_text(row.exposed_of_path())
         );
         terminal::fact(if place == 0 { "phases" } else { "" }, &text, COLUMN)
     });
@@ -355,9 +344,9 @@ pub(super) fn flows(rows: &[FlowRow]) -> String {
             0 => String::new(),
             _ => format!(" of {} to {} B", row.from_bytes, row.to_bytes),
         };
-        let [mean, p99] = [row.completion_mean, row.completion_p99].map(|it| it.0 as f64 / 1e6);
+        let [mean, p99] = [row.completion_mean, row.completion_p99].map(short_time_text);
         let text = format!(
-            "{}{sizes}: mean {mean:.3} us, 99% {p99:.3} us; slowdown mean {:.2}, 99% {:.2}",
+            "{}{sizes}: mean {mean}, 99% {p99}; slowdown mean {:.2}, 99% {:.2}",
             row.flows, row.slowdown_mean, row.slowdown_p99
         );
         terminal::fact(if place == 0 { "flows" } else { "" }, &text, COLUMN)
@@ -430,17 +419,4 @@ pub(super) fn dropped_text(how: &str, lifetime: Picoseconds) -> String {
         "{how}; they go on, since a packet that waits at the head of a buffer for {} is dropped",
         time_text(lifetime)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Picoseconds, latency_text};
-
-    #[test]
-    fn latencies_beyond_ten_thousand_ns_are_in_us() {
-        assert_eq!(latency_text(Picoseconds(850_000)), "850.0 ns");
-        assert_eq!(latency_text(Picoseconds(10_000_000)), "10000.0 ns");
-        assert_eq!(latency_text(Picoseconds(10_000_001)), "10.000 us");
-        assert_eq!(latency_text(Picoseconds(12_345_678)), "12.346 us");
-    }
 }

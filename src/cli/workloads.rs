@@ -1,8 +1,9 @@
 //! The workloads of a point that has several, as text for people.
 
 use super::terminal::fact;
-use super::text::{counted, latency_text};
+use super::text::counted;
 use flitlab::report::{PointRow, Status, WorkloadRow};
+use flitlab::units::short_time_text;
 
 /// A line a workload, indented to stand below its point; nothing if a point has one workload.
 /// Values begin in the same column, not before `column`.
@@ -29,7 +30,7 @@ fn told(row: &WorkloadRow) -> String {
 fn progress(row: &PointRow) -> Option<String> {
     if let (Status::Completed, Some(time)) = (row.status, row.completion_time) {
         let rate = row.bandwidth.map(|rate| format!(", {rate:.3} GB/s a node"));
-        return Some(format!("{:.3} us{}", time.0 as f64 / 1e6, rate.unwrap_or_default()));
+        return Some(format!("{}{}", short_time_text(time), rate.unwrap_or_default()));
     }
     let loads = match row.offered_load.or(row.accepted_load) {
         Some(_) => [row.offered_load, row.accepted_load].map(|it| it.map(|it| format!("{it:.4}"))),
@@ -45,7 +46,7 @@ fn progress(row: &PointRow) -> Option<String> {
 /// How much the others slow it.
 fn slowdown(row: &WorkloadRow) -> Option<String> {
     let (slowdown, alone) = (row.slowdown?, row.alone?);
-    Some(format!("alone {:.3} us, so slowed {slowdown:.3} times", alone.0 as f64 / 1e6))
+    Some(format!("alone {}, so slowed {slowdown:.3} times", short_time_text(alone)))
 }
 
 /// The latency of its packets, or of its messages where packets have none.
@@ -53,8 +54,8 @@ fn latency(row: &PointRow) -> Option<String> {
     let of_packets = ("packets", row.packet_latency_mean, row.packet_latency_p99);
     let of_messages = ("messages", row.message_latency_mean, row.message_latency_p99);
     let (of, mean, p99) = if of_packets.1.is_some() { of_packets } else { of_messages };
-    let p99 = p99.map(|p99| format!(", p99 {}", latency_text(p99)));
-    Some(format!("{of} take {} in the mean{}", latency_text(mean?), p99.unwrap_or_default()))
+    let p99 = p99.map(|p99| format!(", p99 {}", short_time_text(p99)));
+    Some(format!("{of} take {} in the mean{}", short_time_text(mean?), p99.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -89,11 +90,11 @@ mod tests {
         assert_eq!(
             told("traffic", load),
             "traffic, steady, 48 nodes: offered 0.3000, accepted 0.2998; packets take 700.1 ns in \
-             the mean, p99 1200.0 ns"
+             the mean, p99 1.200 us"
         );
         assert_eq!(
             told("exchange", halo),
-            "exchange, completed, 1 node: 12.346 us; messages take 12.000 us in the mean"
+            "exchange, completed, 1 node: 12.35 us; messages take 12.00 us in the mean"
         );
         assert_eq!(told("application", stuck), "application, stuck");
     }

@@ -234,7 +234,7 @@ fn a_load_beside_collective_operations_is_measured_while_they_go_on() {
         shorter = Some(counted);
     }
     let text = place.run(&["run", "x.toml", "--out", "text"]);
-    assert!(text.contains("measured          all from 5.000 to "), "{text}");
+    assert!(text.contains("measured          all from 5.000 us to "), "{text}");
 }
 
 #[test]

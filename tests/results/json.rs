@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ActivityRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow, LoadRow, MessageRow,
-    PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, Row as _, SlowdownRow, Sustained,
-    WindowRow, WorkloadRow,
+    ActivityRow, BarRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow, LoadRow,
+    MessageRow, PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, RankPhaseRow, Row as _,
+    SlowdownRow, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -70,8 +70,10 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
     table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);
+    table(&mut rows, "timeline.csv, of applications", BarRow::COLUMNS);
     table(&mut rows, "path.csv, of applications", PathRow::COLUMNS);
     table(&mut rows, "phases.csv, of applications", PhaseRow::COLUMNS);
+    table(&mut rows, "rank_phases.csv, of applications", RankPhaseRow::COLUMNS);
     table(&mut rows, "path_channels.csv, of `flitlab run --trace-path`", PathChannelRow::COLUMNS);
     table(&mut rows, "flows.csv, of the flows of a trace", FlowRow::COLUMNS);
     table(&mut rows, "The file of `flitlab run --log`", DigestRow::COLUMNS);

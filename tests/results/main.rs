@@ -26,3 +26,4 @@ mod plot;
 mod report;
 mod reproductions;
 mod result_files;
+mod timeline;

@@ -23,7 +23,7 @@ fn sweep(place: &Workplace, out: &str, more: &[&str]) {
 }
 
 /// A browser, or none and a word about it.
-fn browser(place: &Workplace) -> Option<Browser> {
+pub fn browser(place: &Workplace) -> Option<Browser> {
     let browser = Browser::start(&place.0.join("browser"));
     if browser.is_none() {
         // Past the capture of tests: nobody should take a skipped test for a passed one.
@@ -104,8 +104,11 @@ fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
     browser.open(&place.0.join("report.html"), (1200, 900));
     let rows =
         browser.evaluate("document.querySelector('#workloads tbody').innerText.split('\\n')");
-    let background = "background\ttraffic\tsteady\t0.3000\t0.2500\t700.1\t1200.0\t\t48";
-    assert_eq!(rows, json!([background, "halo\texchange\tcompleted\t\t\t900.0\t\t12.346\t16"]));
+    let background = "background\ttraffic\tsteady\t0.3000\t0.2500\t700.1 ns\t1.200 \u{b5}s\t\t48";
+    assert_eq!(
+        rows,
+        json!([background, "halo\texchange\tcompleted\t\t\t900.0 ns\t\t12.35 \u{b5}s\t16"])
+    );
     browser.click("#workloads tbody tr");
     let chosen = "document.querySelector('#points tr.chosen').dataset.point";
     assert_eq!(browser.evaluate(chosen), "0/1");
@@ -202,7 +205,9 @@ fn points_say_what_they_are(browser: &mut Browser) {
 
 fn tables_sort(browser: &mut Browser) {
     let header = "#points th[data-column='packet_latency_mean_ns'] button";
-    let column = "[...document.querySelectorAll('#points tbody tr')].map((row) => Number(row.cells[4].textContent))";
+    let column = "[...document.querySelectorAll('#points tbody tr')].map((row) => \
+                  { const [time, unit] = row.cells[4].textContent.split(' '); \
+                  return Number(time) * { ns: 1, '\u{b5}s': 1e3, ms: 1e6 }[unit]; })";
     let order =
         "document.querySelector(\"#points th[data-column='packet_latency_mean_ns']\").ariaSort";
     for (name, descending) in [("ascending", false), ("descending", true)] {

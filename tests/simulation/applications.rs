@@ -6,7 +6,7 @@ use crate::common::workplace::Workplace;
 use flitlab::{
     application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until, generate},
     engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
-    measure::{Explanation, PhaseTimes, Spent, explain},
+    measure::{Explanation, PhaseTimes, Spent, Times, explain},
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Fabric, Faults, Torus},
     traffic::{
@@ -495,7 +495,9 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
                 }
             }
         };
-        let explained = explain(schedule, &outcome.records, &machine.places(&spec), flight);
+        let places = machine.places(&spec);
+        let explained = explain(schedule, &outcome.records, &places, 1_000_000, flight);
+        bars_and_phases_have_all_times(&explained, number);
         let mut time = Picoseconds::ZERO;
         for stretch in &explained.path {
             assert_eq!(stretch.start, time, "program {number}: {:#?}", explained.path);
@@ -526,6 +528,36 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
     );
 }
 
+/// The bars of each rank lie end to end and have its times, those of phases as well, and few bars
+/// as many; the path goes on where it leads to.
+fn bars_and_phases_have_all_times(explained: &Explanation, program: u32) {
+    let mut of_bars = vec![Times::default(); explained.ranks.len()];
+    let mut end = (0, Picoseconds::ZERO);
+    for bar in &explained.bars {
+        if bar.rank != end.0 {
+            end = (bar.rank, Picoseconds::ZERO);
+        }
+        assert_eq!((bar.start, bar.pieces), (end.1, 1), "program {program}: {bar:?}");
+        assert_eq!(bar.times[bar.mostly() as usize], bar.end - bar.start);
+        end.1 = bar.end;
+        let times = &mut of_bars[bar.rank as usize];
+        times.iter_mut().zip(bar.times).for_each(|(all, time)| *all += time);
+    }
+    assert_eq!(of_bars, explained.ranks, "program {program}");
+    let mut of_phases = vec![Times::default(); explained.ranks.len()];
+    for row in &explained.rank_phases {
+        assert_eq!(row.first_rank, row.last_rank);
+        let times = &mut of_phases[row.first_rank as usize];
+        times.iter_mut().zip(row.times).for_each(|(all, time)| *all += time);
+    }
+    assert_eq!(of_phases, explained.ranks, "program {program}");
+    for pair in explained.path.windows(2) {
+        let [one, next] = [&pair[0], &pair[1]];
+        // The legs of a message are told by its sender, wherever they begin.
+        assert!(next.leg.is_some() || one.to_rank == next.rank, "program {program}: {pair:?}");
+    }
+}
+
 /// What all phases took, on the path and of all ranks.
 fn of_phases(explained: &Explanation) -> [Picoseconds; 2] {
     let sum = |of: fn(&PhaseTimes) -> Picoseconds| explained.phases.iter().map(of).sum();
@@ -547,7 +579,7 @@ fn all_time_belongs_to_phases_and_collective_operations_have_theirs() {
         let spec = spec(schedule, HostParameters::default());
         let outcome = machine.run(&spec, 1, &[]).0.unwrap();
         let places = machine.places(&spec);
-        let explained = explain(&spec.schedule, &outcome.records, &places, |leg| {
+        let explained = explain(&spec.schedule, &outcome.records, &places, 0, |leg| {
             zero_load_latency(&machine.parameters, leg.hops.into(), 1)
         });
         let ranks: Picoseconds = explained.ranks.iter().flatten().sum();
@@ -571,7 +603,7 @@ fn what_a_rank_waited_for_is_what_its_partner_did() {
     let spec = spec(late, HostParameters::default());
     let outcome = machine.run(&spec, 1, &[]).0.unwrap();
     let alone = machine.alone(0, 1, 256);
-    let explained = explain(&spec.schedule, &outcome.records, &machine.places(&spec), |_| alone);
+    let explained = explain(&spec.schedule, &outcome.records, &machine.places(&spec), 0, |_| alone);
     // 3 us and the sender's overhead are the partner's; what follows is the message's.
     assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0].map(Picoseconds));
     assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone.0].map(Picoseconds));
@@ -684,7 +716,11 @@ fn an_application_says_where_its_time_went_and_logs_what_it_sent() {
     assert!(place.read("a/path.csv").contains("flight"));
     assert!(place.read("a/space-time.svg").contains("Rank"));
     place.run(&["report", "a"]);
-    assert!(place.read("a/report.html").contains("\"ranks\":[{\"name\":\"\",\"svg\":"));
+    let page = place.read("a/report.html");
+    assert!(
+        page.contains("\"applications\":[{\"name\":\"\",\"jobs\":")
+            && page.contains("\"ranks\":[]")
+    );
     // What is there is never replaced.
     let (code, errors) = place.fail(&["run", "a.toml", "--out", "b", "--log-packets", "p.csv"]);
     assert!(code == 2 && errors.contains("p.csv is there"), "{errors}");

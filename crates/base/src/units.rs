@@ -194,6 +194,45 @@ pub fn time_text(time: Picoseconds) -> String {
     decimal_text(time.0, &TIME_UNITS[..4], 1_000)
 }
 
+/// A time to four digits, for people, in the unit in which one to three of them stand before the
+/// point.
+///
+/// ```
+/// use flitlab_base::units::{Picoseconds, short_time_text};
+/// assert_eq!(short_time_text(Picoseconds(585_770_123_456)), "585.8 ms");
+/// assert_eq!(short_time_text(Picoseconds(999_960)), "1.000 us");
+/// assert_eq!(short_time_text(Picoseconds(17)), "17 ps");
+/// ```
+pub fn short_time_text(time: Picoseconds) -> String {
+    short_time_text_like(time, time)
+}
+
+/// A time with as many decimals as another one, and in its unit: half of that one's confidence
+/// interval.
+pub fn short_time_text_like(time: Picoseconds, like: Picoseconds) -> String {
+    if !time.is_told() {
+        return "later than 213 days".into();
+    }
+    // In steps of a thousandth of the largest digit.
+    let digits = like.0.max(1).ilog10();
+    let step = 10_u64.pow(digits.saturating_sub(3));
+    let rounded = |time: Picoseconds| (time.0 / step + u64::from(time.0 % step * 2 >= step)) * step;
+    let (value, like) = (rounded(time), rounded(like));
+    if like == 0 {
+        return "0 ns".into();
+    }
+    let fits = |unit: &&(&str, u64)| like >= unit.1;
+    let (name, size) = TIME_UNITS.iter().rev().find(fits).unwrap_or(&TIME_UNITS[0]);
+    let decimals = match (size, like / size) {
+        (1, _) => 0,
+        (_, ..10) => 3,
+        (_, ..100) => 2,
+        (_, ..1000) => 1,
+        _ => 0,
+    };
+    format!("{:.decimals$} {name}", value as f64 / *size as f64)
+}
+
 /// A time on the clock as text that [`parse_clock_time`] reads back.
 pub fn clock_time_text(ClockTime(seconds): ClockTime) -> String {
     let fits = |unit: &&(&str, u64)| seconds >= unit.1 && seconds.is_multiple_of(unit.1);

@@ -64,6 +64,9 @@ pub struct Stretch {
     /// Number of the message's leg in the records of the run; `None` if the stretch is no
     /// message's.
     pub leg: Option<u32>,
+    /// The rank on which the path goes on: where the leg ends, or `rank` itself if the path stays
+    /// with the sender.
+    pub to_rank: u32,
 }
 
 /// Use of the time of the ranks and of the critical path.
@@ -77,6 +80,49 @@ pub struct Explanation {
     pub activity: Vec<Activity>,
     /// Times of each phase that took any; what belongs to no phase comes first.
     pub phases: Vec<PhaseTimes>,
+    /// Times of groups of ranks by phase, as far as they are kept: those that took any, by rank.
+    pub rank_phases: Vec<RankPhase>,
+    /// What each rank did and waited for, one after the other: rank by rank, in the order of time.
+    /// The bars of a rank lie end to end. Empty if there are too many ranks to keep it.
+    pub bars: Vec<Bar>,
+}
+
+/// Times that some ranks took in a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankPhase {
+    /// First rank of the group.
+    pub first_rank: u32,
+    /// Last rank of the group, which belongs to it.
+    pub last_rank: u32,
+    /// The phase's name; empty if the operations belong to none.
+    pub phase: String,
+    /// Times of all these ranks together.
+    pub times: Times,
+}
+
+/// A stretch of a rank's time: one thing that it did or waited for, or several short ones in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// The rank.
+    pub rank: u32,
+    /// Time at which it begins.
+    pub start: Picoseconds,
+    /// Time at which it ends.
+    pub end: Picoseconds,
+    /// Number of the operation that was done, or waited for: of several the one that took longest.
+    pub operation: u32,
+    /// The number of things in it.
+    pub pieces: u32,
+    /// How the time was spent.
+    pub times: Times,
+}
+
+impl Bar {
+    /// What most of the time was spent on; the first of equal ones.
+    pub fn mostly(&self) -> Spent {
+        let most = |&spent: &Spent| self.times[spent as usize];
+        Spent::ALL.into_iter().rev().max_by_key(most).unwrap_or_default()
+    }
 }
 
 /// Times of the operations of a phase.

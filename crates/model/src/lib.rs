@@ -70,7 +70,7 @@ pub use channel::{ChannelKind, ChannelReport, ChannelStatistics, STALLS, Stall};
 pub use deadlock::{Deadlock, Lack, Waiting};
 pub use delivery::{CompletedMessage, DeliveredPacket, Grant, Misroute, Quantile};
 pub use digest::Digest;
-pub use explanation::{Activity, Explanation, PhaseTimes, Spent, Stretch, Times};
+pub use explanation::{Activity, Bar, Explanation, PhaseTimes, RankPhase, Spent, Stretch, Times};
 pub use link_errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use parameters::*;
 pub use passage::Passage;

@@ -1,4 +1,5 @@
-//! Where an application's time went, as rows: `ranks.csv`, `activity.csv` and `path.csv`.
+//! Where an application's time went, as rows: `ranks.csv`, `activity.csv`, `timeline.csv`,
+//! `path.csv`, `phases.csv` and `rank_phases.csv`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,7 +7,7 @@ use std::collections::BTreeMap;
 use super::FlowRow;
 use super::table::{Count, Given, Microseconds, Name, Text, table};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Explanation, Grant, PhaseTimes, Spent, Stretch, Times};
+use flitlab_model::{Bar, Explanation, Grant, PhaseTimes, RankPhase, Spent, Stretch, Times};
 
 table! {
     /// The activity of a group of ranks in a stretch of time: times of all these ranks together.
@@ -51,7 +52,104 @@ table! {
         rank: u32 as Given<Count<u32>>, "rank", "rank", Label, usual;
         /// The operation, in words; of a message that of its sender.
         operation: String as Text<String>, "operation", "operation", Label, usual;
+        /// The phase of the operation, if it belongs to one.
+        phase: Option<String> as Name, "phase", "phase", Label, usual;
+        /// What is done: `compute`, `send` or `receive`.
+        action: Option<String> as Name, "action", "action", Label, usual;
+        /// The bytes of the message.
+        bytes: Option<u64> as Count<u64>, "bytes", "bytes", Count, usual;
+        /// The rank that it is sent to or received from; empty of any rank.
+        peer: Option<u32> as Count<u32>, "peer", "peer", Label, usual;
+        /// Of a message's way, the rank on which the path goes on.
+        to_rank: Option<u32> as Count<u32>, "to_rank", "to rank", Label, usual;
+        /// Of a message that queued, with `--trace-path`: the channel that held it up longest.
+        held_up_by: Option<String> as Name, "held_up_by", "held up by", Label, usual;
+        /// For how long that channel held it up.
+        held_up: Option<Picoseconds> as Microseconds, "held_up_us", "held up for", Completion, usual;
     }
+}
+
+table! {
+    /// A stretch of a rank's time: one thing that it did or waited for, or several short ones in a
+    /// row. Those of a rank lie end to end.
+    pub struct BarRow {
+        /// The workload that it is of, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
+        /// The rank.
+        rank: u32 as Given<Count<u32>>, "rank", "rank", Label, usual;
+        /// When it begins.
+        start: Picoseconds as Given<Microseconds>, "start_us", "start", Label, usual;
+        /// When it ends.
+        end: Picoseconds as Given<Microseconds>, "end_us", "end", Label, usual;
+        /// What most of it went into: `compute`, `host`, `partner`, `injection`, `queueing` or
+        /// `flight`.
+        spent_on: Spent as Text<Spent>, "spent_on", "spent on", Label, usual;
+        /// The phase of the operation, if it belongs to one.
+        phase: Option<String> as Name, "phase", "phase", Label, usual;
+        /// What is done, or waited for: `compute`, `send` or `receive`; of several things the one
+        /// that took longest.
+        action: String as Text<String>, "action", "action", Label, usual;
+        /// The bytes of the message.
+        bytes: Option<u64> as Count<u64>, "bytes", "bytes", Count, usual;
+        /// The rank that it is sent to or received from; empty of any rank.
+        peer: Option<u32> as Count<u32>, "peer", "peer", Label, usual;
+        /// How many things in a row it stands for, each too short to have a row of its own.
+        pieces: u32 as Given<Count<u32>>, "pieces", "pieces", Count, usual;
+        /// Of several things: computing.
+        compute: Option<Picoseconds> as Microseconds, "compute_us", "compute", Completion, more;
+        /// Of several things: hosts' overheads.
+        host: Option<Picoseconds> as Microseconds, "host_us", "host overhead", Completion, more;
+        /// Of several things: waiting for partners that have not sent yet, or not begun their
+        /// receipts.
+        partner: Option<Picoseconds> as Microseconds, "partner_us", "waiting for a partner", Completion, more;
+        /// Of several things: waiting for messages that wait in their adapters for others to be
+        /// sent.
+        injection: Option<Picoseconds> as Microseconds, "injection_us", "injection", Completion, more;
+        /// Of several things: waiting for messages that wait in the network, or for room in it.
+        queueing: Option<Picoseconds> as Microseconds, "queueing_us", "queueing", Completion, more;
+        /// Of several things: waiting for messages that cross the network unhindered.
+        flight: Option<Picoseconds> as Microseconds, "flight_us", "flight", Completion, more;
+    }
+}
+
+table! {
+    /// What ranks did and waited for in a phase, a row a rank; of many ranks a row for some of them,
+    /// with the times of all these together.
+    pub struct RankPhaseRow {
+        /// The workload that they are of, if there are several.
+        workload: Option<String> as Name, "workload", "workload", Label, usual;
+        /// The first rank.
+        first_rank: u32 as Given<Count<u32>>, "first_rank", "first rank", Label, usual;
+        /// The last rank.
+        last_rank: u32 as Given<Count<u32>>, "last_rank", "last rank", Label, usual;
+        /// The phase; `-` for operations that belong to none.
+        phase: String as Text<String>, "phase", "phase", Label, usual;
+        /// Computing.
+        compute: Picoseconds as Given<Microseconds>, "compute_us", "compute", Completion, usual;
+        /// Hosts' overheads.
+        host: Picoseconds as Given<Microseconds>, "host_us", "host overhead", Completion, usual;
+        /// Waiting for partners that have not sent yet, or not begun their receipts.
+        partner: Picoseconds as Given<Microseconds>, "partner_us", "waiting for a partner", Completion, usual;
+        /// Waiting for messages that wait in their adapters for others to be sent.
+        injection: Picoseconds as Given<Microseconds>, "injection_us", "injection", Completion, usual;
+        /// Waiting for messages that wait in the network, or in their adapters for room in it.
+        queueing: Picoseconds as Given<Microseconds>, "queueing_us", "queueing", Completion, usual;
+        /// Waiting for messages that cross the network unhindered.
+        flight: Picoseconds as Given<Microseconds>, "flight_us", "flight", Completion, usual;
+    }
+}
+
+/// What rows tell of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperationFacts {
+    /// The phase that it belongs to, if it belongs to one.
+    pub phase: Option<String>,
+    /// `compute`, `send` or `receive`.
+    pub action: &'static str,
+    /// The bytes of the message; `None` of a computation.
+    pub bytes: Option<u64>,
+    /// The rank that it is sent to or received from; `None` of any, and of a computation.
+    pub peer: Option<u32>,
 }
 
 table! {
@@ -103,6 +201,10 @@ pub struct Explained {
     pub path: Vec<PathRow>,
     /// A row a phase.
     pub phases: Vec<PhaseRow>,
+    /// A row a rank and phase.
+    pub rank_phases: Vec<RankPhaseRow>,
+    /// What each rank did over time.
+    pub bars: Vec<BarRow>,
     /// The channels that it waited for, if that was asked for.
     pub channels: Vec<PathChannelRow>,
     /// Of the flows of a trace, by size.
@@ -110,17 +212,20 @@ pub struct Explained {
 }
 
 impl Explained {
-    /// `describe` tells an operation by its number.
+    /// `describe` tells an operation by its number, in words, and `facts` what else rows have of it.
     pub fn new(
         explanation: &Explanation,
         finished: &[Picoseconds],
         describe: impl Fn(u32) -> String,
+        facts: impl Fn(u32) -> OperationFacts,
     ) -> Self {
         Self {
             ranks: ActivityRow::of_ranks(explanation, finished),
             activity: ActivityRow::of_groups(explanation),
-            path: PathRow::of(explanation, describe),
+            path: PathRow::of(explanation, describe, &facts),
             phases: PhaseRow::of(explanation),
+            rank_phases: explanation.rank_phases.iter().map(RankPhaseRow::of).collect(),
+            bars: explanation.bars.iter().map(|bar| BarRow::of(bar, &facts)).collect(),
             channels: Vec::new(),
             flows: Vec::new(),
         }
@@ -129,7 +234,7 @@ impl Explained {
     /// Adds what is told of a workload of this name, one of several, which began at a time, in its
     /// own time. Of flows those of the first trace stay.
     pub fn add(&mut self, name: &str, begin: Picoseconds, other: Self) {
-        let Self { ranks, activity, path, phases, channels, flows } = other;
+        let Self { ranks, activity, path, phases, rank_phases, bars, channels, flows } = other;
         let named = || Some(name.to_owned());
         let of_ranks = |row: ActivityRow| {
             let (start, end) = (begin + row.start, begin + row.end);
@@ -142,6 +247,12 @@ impl Explained {
             PathRow { workload: named(), start, end, ..row }
         }));
         self.phases.extend(phases.into_iter().map(|row| PhaseRow { workload: named(), ..row }));
+        let rank_phases = rank_phases.into_iter();
+        self.rank_phases.extend(rank_phases.map(|row| RankPhaseRow { workload: named(), ..row }));
+        self.bars.extend(bars.into_iter().map(|row| {
+            let (start, end) = (begin + row.start, begin + row.end);
+            BarRow { workload: named(), start, end, ..row }
+        }));
         let channels = channels.into_iter().map(|row| PathChannelRow { workload: named(), ..row });
         self.channels.extend(channels);
         if self.flows.is_empty() {
@@ -241,18 +352,81 @@ impl ActivityRow {
 
 impl PathRow {
     /// The critical path, from the start.
-    fn of(explanation: &Explanation, describe: impl Fn(u32) -> String) -> Vec<Self> {
+    fn of(
+        explanation: &Explanation,
+        describe: impl Fn(u32) -> String,
+        facts: impl Fn(u32) -> OperationFacts,
+    ) -> Vec<Self> {
         let stretches = explanation.path.iter();
-        let row = |it: &Stretch| Self {
-            workload: None,
-            start: it.start,
-            end: it.end,
-            spent_on: it.spent,
-            rank: it.rank,
-            operation: describe(it.operation),
+        let row = |it: &Stretch| {
+            let OperationFacts { phase, action, bytes, peer } = facts(it.operation);
+            Self {
+                workload: None,
+                start: it.start,
+                end: it.end,
+                spent_on: it.spent,
+                rank: it.rank,
+                operation: describe(it.operation),
+                phase,
+                action: Some(action.into()),
+                bytes,
+                peer,
+                to_rank: it.leg.map(|_| it.to_rank),
+                held_up_by: None,
+                held_up: None,
+            }
         };
         stretches.map(row).collect()
     }
+}
+
+impl BarRow {
+    fn of(bar: &Bar, facts: impl Fn(u32) -> OperationFacts) -> Self {
+        let OperationFacts { phase, action, bytes, peer } = facts(bar.operation);
+        let of_several = bar.times.map(|time| (bar.pieces > 1).then_some(time));
+        let [compute, host, partner, injection, queueing, flight] = of_several;
+        Self {
+            workload: None,
+            rank: bar.rank,
+            start: bar.start,
+            end: bar.end,
+            spent_on: bar.mostly(),
+            phase,
+            action: action.into(),
+            bytes,
+            peer,
+            pieces: bar.pieces,
+            compute,
+            host,
+            partner,
+            injection,
+            queueing,
+            flight,
+        }
+    }
+}
+
+impl RankPhaseRow {
+    fn of(RankPhase { first_rank, last_rank, phase, times }: &RankPhase) -> Self {
+        let [compute, host, partner, injection, queueing, flight] = *times;
+        Self {
+            workload: None,
+            first_rank: *first_rank,
+            last_rank: *last_rank,
+            phase: phase_name(phase),
+            compute,
+            host,
+            partner,
+            injection,
+            queueing,
+            flight,
+        }
+    }
+}
+
+/// The phase's name in rows.
+fn phase_name(name: &str) -> String {
+    if name.is_empty() { "-".into() } else { name.into() }
 }
 
 impl PhaseRow {
@@ -279,7 +453,7 @@ impl PhaseRow {
                 times.map(|time| Picoseconds(time.0 / ranks));
             Self {
                 workload: None,
-                phase: if name.is_empty() { "-".into() } else { name.clone() },
+                phase: phase_name(name),
                 path_compute,
                 path_host,
                 path_partner,

@@ -30,6 +30,10 @@ pub const ACTIVITY: &str = "activity.csv";
 pub const PATH: &str = "path.csv";
 /// A row for each phase of an application.
 pub const PHASES: &str = "phases.csv";
+/// A row for each rank of an application and phase.
+pub const RANK_PHASES: &str = "rank_phases.csv";
+/// A row for each stretch of each rank's time.
+pub const TIMELINE: &str = "timeline.csv";
 /// A row for each channel that the critical path waited for.
 pub const PATH_CHANNELS: &str = "path_channels.csv";
 /// A row for the flows of a trace, and for those of each decade of sizes.
@@ -69,6 +73,8 @@ impl ResultFolder {
             ACTIVITY,
             PATH,
             PHASES,
+            RANK_PHASES,
+            TIMELINE,
             PATH_CHANNELS,
             FLOWS,
             SATURATION,
@@ -120,6 +126,10 @@ impl ResultFolder {
             put.filled(ACTIVITY, |point| &point.explained.activity)?;
             put.filled(PATH, |point| &point.explained.path)?;
             put.filled(PHASES, |point| &point.explained.phases)?;
+            put.filled(RANK_PHASES, |point| &point.explained.rank_phases)?;
+        }
+        if points.iter().any(|point| !point.explained.bars.is_empty()) {
+            put.filled(TIMELINE, |point| &point.explained.bars)?;
         }
         if points.iter().any(|point| !point.explained.channels.is_empty()) {
             put.filled(PATH_CHANNELS, |point| &point.explained.channels)?;

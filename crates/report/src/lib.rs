@@ -78,7 +78,9 @@ mod table;
 mod window;
 mod workload;
 
-pub use application::{ActivityRow, Explained, PathChannelRow, PathRow, PhaseRow};
+pub use application::{
+    ActivityRow, BarRow, Explained, OperationFacts, PathChannelRow, PathRow, PhaseRow, RankPhaseRow,
+};
 pub use channel::ChannelRow;
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read};
 use super::folder::{
-    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANKS, SATURATION, SLOWDOWNS,
-    SUMMARY, WINDOWS, WORKLOADS,
+    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
+    SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS,
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -66,13 +66,11 @@ impl ResultRows {
         rows.read_channels(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
         rows.read_workloads(folder, &mut note)?;
+        rows.read_timeline(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
         attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
         attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
-        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
-        attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
-        attach(points, &of(PHASES), |point| &mut point.explained.phases, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.bounds = summary.load_bounds;
@@ -105,6 +103,24 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(ACTIVITY);
         attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut note)
+    }
+
+    /// Gives the points the files of their applications that the page has besides: what ranks did
+    /// over time, the critical path, and phases; as far as there are such files.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_timeline(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let (points, of) = (&mut self.points, |name: &str| folder.join(name));
+        attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
+        attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
+        attach(points, &of(PHASES), |point| &mut point.explained.phases, &mut note)?;
+        attach(points, &of(RANK_PHASES), |point| &mut point.explained.rank_phases, &mut note)?;
+        attach(points, &of(TIMELINE), |point| &mut point.explained.bars, &mut note)
     }
 
     /// Gives the points what their channels carried, if there is such a file.

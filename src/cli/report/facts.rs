@@ -6,6 +6,7 @@ use crate::cli::results::{Results, own_name};
 use crate::cli::summary::Expectation;
 use flitlab::report::html::Fact;
 use flitlab::scenario::{Document, Setting};
+use flitlab::units::short_time_text;
 
 /// Swept values that are listed; of more, the ends.
 const LISTED: usize = 8;
@@ -62,7 +63,7 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         .summary
         .path_channels
         .iter()
-        .map(|row| format!("{} for {:.3} us", row.channel, row.held_up.0 as f64 / 1e6));
+        .map(|row| format!("{} for {}", row.channel, short_time_text(row.held_up)));
     let held_up = held_up.collect::<Vec<_>>().join(", ");
     fact("critical path held up by", Some(held_up).filter(|text| !text.is_empty()));
     let of_kinds = keys.iter().filter_map(|(key, it)| of_cables(key, setting(it)));

@@ -18,6 +18,7 @@ use flitlab::report::{
 };
 use flitlab::scenario::{Figures, Point, Sweep};
 use flitlab::sweep::{Obtained, Simulation, label_of};
+use flitlab::units::short_time_text;
 
 /// The messages about a point beside its rows.
 struct Told {
@@ -205,7 +206,7 @@ fn point_name(label: &Label, row: &PointRow, repeated: bool) -> String {
 /// One line a point.
 pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> String {
     let name = point_name(label, row, repeated);
-    let latency = row.packet_latency_mean.map_or("-".into(), text::latency_text);
+    let latency = row.packet_latency_mean.map_or("-".into(), short_time_text);
     match (row.status, row.accepted_load, row.completion_time) {
         (Status::Completed, _, Some(time)) => {
             let rate = row.bandwidth.map(|rate| format!(", {rate:.3} GB/s a node"));
@@ -215,7 +216,7 @@ pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> Strin
                 }
                 None => rate,
             };
-            format!("  {name}: {:.3} us{}", time.0 as f64 / 1e6, rate.unwrap_or_default())
+            format!("  {name}: {}{}", short_time_text(time), rate.unwrap_or_default())
         }
         (Status::Stuck | Status::Livelock | Status::TooLong, ..) => {
             format!("  {name}: {}", row.status.name())

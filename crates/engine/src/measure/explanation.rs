@@ -10,23 +10,28 @@
 
 use std::ops::Range;
 
+use super::bars::Bars;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{Activity, Explanation, PhaseTimes, Spent, Stretch, Times};
+use flitlab_model::{Activity, Explanation, PhaseTimes, RankPhase, Spent, Stretch, Times};
 use flitlab_workload::application::{ANY, Action, Schedule};
 use flitlab_workload::traffic::{Job, JobKind, Leg, LegKind, Records};
 
 /// The most groups of ranks, and stretches of time, of [`Explanation::activity`].
 const MAX_GROUPS: u32 = 64;
 const SLICES: u64 = 100;
+/// The most rows of [`Explanation::rank_phases`], if groups are to have more than one rank.
+const MAX_RANK_PHASES: u32 = 20_000;
 
 /// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks,
-/// `flight` is what a leg takes in an empty network. Time and memory in proportion to what was
-/// recorded, but for a sort.
+/// `flight` is what a leg takes in an empty network, and `most_bars` how many bars of
+/// [`Explanation::bars`] are kept. Time and memory in proportion to what was recorded, but for a
+/// sort.
 pub fn explain(
     schedule: &Schedule,
     records: &Records,
     places: &[u32],
+    most_bars: usize,
     flight: impl Fn(&Leg) -> Picoseconds,
 ) -> Explanation {
     let history = History::new(schedule, records);
@@ -50,17 +55,34 @@ pub fn explain(
         let times = &mut phases[phase_of(stretch.operation)].path;
         times[stretch.spent as usize] += stretch.end - stretch.start;
     }
+    let mut bars = Bars::new(schedule.ranks(), most_bars, end);
+    let all_phases = phases.len();
+    let group =
+        (schedule.ranks().saturating_mul(narrow(all_phases))).div_ceil(MAX_RANK_PHASES).max(1);
+    let groups = schedule.ranks().div_ceil(group) as usize;
+    let mut of_groups = vec![Times::default(); groups * all_phases];
     history.each_rank(&flight, |operation, start, end, spent| {
-        let rank = schedule.rank_of(operation);
+        let (rank, phase) = (schedule.rank_of(operation), phase_of(operation));
         ranks[rank as usize][spent as usize] += end - start;
-        phases[phase_of(operation)].ranks[spent as usize] += end - start;
+        phases[phase].ranks[spent as usize] += end - start;
+        of_groups[(rank / group) as usize * all_phases + phase][spent as usize] += end - start;
         grid.add(rank, start, end, spent);
+        bars.add((rank, operation), start, end, spent);
     });
+    let of_groups = of_groups.into_iter().enumerate().map(|(place, times)| {
+        let first_rank = narrow::<u32>(place / all_phases) * group;
+        let last_rank = (first_rank + group).min(schedule.ranks()) - 1;
+        let phase = phases[place % all_phases].name.clone();
+        RankPhase { first_rank, last_rank, phase, times }
+    });
+    let took = |of: &RankPhase| of.times.iter().any(|&time| time > Picoseconds::ZERO);
+    let rank_phases = of_groups.filter(took).collect();
     let took_any = |phase: &PhaseTimes| {
         phase.path.iter().chain(&phase.ranks).any(|&time| time > Picoseconds::ZERO)
     };
     phases.retain(took_any);
-    Explanation { path, ranks, activity: grid.activity, phases }
+    let bars = bars.finish();
+    Explanation { path, ranks, activity: grid.activity, phases, rank_phases, bars }
 }
 
 /// Times of ranks' groups by stretches of time.
@@ -253,7 +275,14 @@ impl<'a> History<'a> {
             }
             Step::Leg(number) | Step::Departure(number, _) => {
                 let leg = &self.legs[number as usize];
-                let of = |time, spent| Some(self.stretch(leg.operation, Some(number), time, spent));
+                let to_rank = match step {
+                    Step::Leg(_) => self.end_of(leg),
+                    _ => self.schedule.rank_of(leg.operation),
+                };
+                let of = |time, spent| {
+                    let own = self.stretch(leg.operation, Some(number), time, spent);
+                    Some(Stretch { to_rank, ..own })
+                };
                 let (left, moving, crossing) = match step {
                     Step::Departure(_, time) => (time, time, None),
                     _ => {
@@ -285,7 +314,17 @@ impl<'a> History<'a> {
     ) -> Stretch {
         let Range { start, end } = time;
         let rank = self.schedule.rank_of(operation);
-        Stretch { start, end, spent, rank, operation, leg }
+        Stretch { start, end, spent, rank, operation, leg, to_rank: rank }
+    }
+
+    /// The rank that a leg leads to.
+    fn end_of(&self, leg: &Leg) -> u32 {
+        match leg.kind {
+            LegKind::Answer | LegKind::Finish => self.schedule.rank_of(leg.operation),
+            LegKind::Eager | LegKind::Data | LegKind::Ask => {
+                self.schedule.operation(leg.operation).peer
+            }
+        }
     }
 
     /// Returns the cause of a job, and the time for which the job waited after it, if any.
@@ -383,8 +422,8 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Tells of each rank what it did and waited for, in stretches that don't overlap, with the
-    /// operation that it did or waited to go on with: of several streams at work at once the one
+    /// Tells of each rank what it did and waited for, in the order of time and in stretches that lie
+    /// end to end, with the operation that it did or waited to go on with: of several streams at work at once the one
     /// that began first counts.
     fn each_rank(
         &self,
@@ -393,6 +432,8 @@ impl<'a> History<'a> {
     ) {
         let rank_of = |&number: &u32| self.schedule.rank_of(self.jobs[number as usize].operation);
         let ranks = self.in_order.chunk_by(|one, other| rank_of(one) == rank_of(other));
+        // The last one first.
+        let mut waits = Vec::new();
         for jobs in ranks {
             let mut now = Picoseconds::ZERO;
             for &number in jobs {
@@ -409,16 +450,19 @@ impl<'a> History<'a> {
                         let start = stretch.start.max(now);
                         let end = stretch.end.min(open);
                         if end < open {
-                            tell(operation, end.max(now), open, Spent::Partner);
+                            waits.push((end.max(now), open, Spent::Partner));
                         }
                         if start < end {
-                            tell(operation, start, end, stretch.spent);
+                            waits.push((start, end, stretch.spent));
                         }
                         open = start.min(end.max(now));
                         open > now
                     });
                     if open > now {
-                        tell(operation, now, open, Spent::Partner);
+                        waits.push((now, open, Spent::Partner));
+                    }
+                    for (start, end, spent) in waits.drain(..).rev() {
+                        tell(operation, start, end, spent);
                     }
                     now = job.start;
                 }

@@ -3,6 +3,7 @@
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
+mod bars;
 mod bound;
 mod bucket_counts;
 mod by_class;
@@ -34,7 +35,9 @@ pub use finite::{FiniteMeasurement, Outgrown, Span, end_of, measure_finite};
 pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
 };
-pub use flitlab_model::{Activity, Explanation, PhaseTimes, Quantile, Spent, Stretch, Times};
+pub use flitlab_model::{
+    Activity, Bar, Explanation, PhaseTimes, Quantile, RankPhase, Spent, Stretch, Times,
+};
 pub use interruption::{Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
 pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds};

@@ -22,7 +22,7 @@ class Bars {
     this.bars.replaceChildren(...all.flatMap((at) => {
       const value = at.value(this.quantity);
       const half = at.half(this.quantity);
-      const text = `${shown(value, column)}${half === null ? "" : ` \u00b1 ${shown(half, column)}`} ${column.unit}`;
+      const text = worded(value, column, half);
       const bar = element("button", {
         type: "button",
         class: "bar",

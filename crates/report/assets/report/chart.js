@@ -119,6 +119,10 @@ class Chart {
     const bottom = height - FRAME.bottom;
     const xs = this.x.ticks(width / 65);
     const ys = this.y.ticks(height / 50);
+    // Times are in the unit of the highest.
+    const quantity = this.column();
+    const timed = isTime(quantity) ? timeUnit(this.y.high * TIMES[quantity.unit]) : null;
+    const times = timed ? TIMES[quantity.unit] / TIMES[timed] : 1;
     for (const tick of xs) {
       const at = this.x.place(tick);
       group.append(shape("path", { class: "grid", d: `M${at} ${FRAME.top}V${bottom}` }),
@@ -127,10 +131,10 @@ class Chart {
     for (const tick of ys) {
       const at = this.y.place(tick);
       group.append(shape("path", { class: "grid", d: `M${FRAME.left} ${at}H${width - FRAME.right}` }),
-        shape("text", { class: "tick-y", x: FRAME.left - 6, y: at + 4, "text-anchor": "end" }, tickLabel(tick, ys)));
+        shape("text", { class: "tick-y", x: FRAME.left - 6, y: at + 4, "text-anchor": "end" }, tickLabel(tick * times, ys.map((it) => it * times))));
     }
     const title = (column) => {
-      const unit = column.unit || (column.name.endsWith("_load") ? "fraction of capacity" : "");
+      const unit = (column === quantity && timed) || column.unit || (column.name.endsWith("_load") ? "fraction of capacity" : "");
       return column.title + (unit ? ` (${unit})` : "");
     };
     group.append(

@@ -45,12 +45,36 @@ function significant(value, digits = 4) {
   return String(Number(value.toFixed(Math.min(decimals, 12))));
 }
 
-/** A column's value as people read it: times to 0.1 ns, loads to four decimals. */
+/** Units of time and how many picoseconds they have. */
+const TIMES = { ps: 1, ns: 1e3, "\u00b5s": 1e6, ms: 1e9, s: 1e12 };
+
+/** The unit in which a time, in picoseconds, has one to three digits before the point. */
+function timeUnit(time) {
+  const size = Number(Math.abs(time).toPrecision(4));
+  return Object.keys(TIMES).findLast((name) => TIMES[name] <= size) ?? "ps";
+}
+
+/** A time, in picoseconds, to four digits and more: `585.8 ms`. Of another time's digits with `like`. */
+function timeText(time, like = time, more = 0) {
+  if (like === 0) return "0";
+  const unit = timeUnit(like);
+  const before = Math.floor(Math.log10(Math.max(1, Number((Math.abs(like) / TIMES[unit]).toPrecision(4)))));
+  return `${(time / TIMES[unit]).toFixed(unit === "ps" ? 0 : 3 - before + more)} ${unit}`;
+}
+
+/** Bytes in decimal units. */
+function bytesText(bytes) {
+  const unit = ["GB", "MB", "kB"].find((_, at) => bytes >= 1000 ** (3 - at));
+  return unit ? `${significant(bytes / { kB: 1e3, MB: 1e6, GB: 1e9 }[unit], 3)} ${unit}` : `${bytes} B`;
+}
+
+const isTime = (column) => column.unit in TIMES;
+
+/** A column's value as people read it, a time with its unit; loads to four decimals. */
 function shown(value, column) {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
-  if (column.unit === "ns") return value.toFixed(1);
-  if (column.unit === "\u00b5s") return value.toFixed(3);
+  if (isTime(column)) return timeText(value * TIMES[column.unit]);
   if (column.name.endsWith("_load")) return value.toFixed(4);
   if (Number.isInteger(value)) return grouped(value);
   return significant(value);
@@ -59,6 +83,19 @@ function shown(value, column) {
 /** A whole number in groups of three digits. */
 const grouped = (value) =>
   Math.abs(value) < 10000 ? String(value) : String(value).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+/** The same with its unit, and half of its interval, if it has one. */
+function worded(value, column, half = null) {
+  const more = (text) => (half === null ? "" : ` \u00b1 ${text}`);
+  if (isTime(column)) {
+    const [time, width] = [value, half].map((it) => it * TIMES[column.unit]);
+    return timeText(time) + more(timeText(width, time));
+  }
+  return `${shown(value, column)}${more(shown(half, column))}${column.unit ? ` ${column.unit}` : ""}`;
+}
+
+/** The unit in the title of a table's column: times have theirs in each cell. */
+const unitOf = (column) => (isTime(column) ? "" : column.unit);
 
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
@@ -122,3 +159,8 @@ function csv(rows) {
   };
   return rows.map((row) => row.map(cell).join(",") + "\n").join("");
 }
+
+// What is drawn by a script takes its colours from the page; on paper they are those of paper. This
+// comes before other listeners.
+addEventListener("beforeprint", () => document.documentElement.classList.add("paper"));
+addEventListener("afterprint", () => document.documentElement.classList.remove("paper"));

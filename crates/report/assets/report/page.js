@@ -41,7 +41,7 @@ function drawVerdict() {
     if (result.deadlocks.length) {
       section.append(element("details", {}, element("summary", {}, "who waits for whom"),
         ...result.deadlocks.flatMap(({ point: number, time_ns: time, cycle }) =>
-          [element("p", {}, `Point ${number}, at ${time.toFixed(1)} ns:`), element("pre", {}, cycle.join("\n"))])));
+          [element("p", {}, `Point ${number}, at ${timeText(time * TIMES.ns)}:`), element("pre", {}, cycle.join("\n"))])));
     }
     if (result.warnings.length) {
       section.append(element("details", { id: "warnings" }, element("summary", {}, counted(result.warnings.length, "warning")),
@@ -67,7 +67,7 @@ function drawSeries(section) {
     ...load("sustains load", "sustained"),
     ...load("does not sustain", "not_sustained"),
     ...load("accepts at most", "accepted_most"),
-    ...(has("lowest_latency") ? [plain("mean packet latency at the lowest load", (row) => row.lowest_latency, { unit: "ns", text: (value) => value.toFixed(1) })] : []),
+    ...(has("lowest_latency") ? [plain("mean packet latency at the lowest load", (row) => row.lowest_latency, { text: (value) => timeText(value * TIMES.ns) })] : []),
   ];
   section.append(new Table({ caption: "Each series", columns, rows }).place);
 }
@@ -156,7 +156,7 @@ function drawValues() {
     // How long it took comes first, where it has an end.
     filled.sort((a, b) => (b.role === "completion") - (a.role === "completion"));
     section.append(factList(filled.map((column) =>
-      ({ name: column.title, value: `${shown(only.value(column.name), column)} ${column.unit}` }))));
+      ({ name: column.title, value: worded(only.value(column.name), column) }))));
     return;
   }
   const quantities = columns.filter(({ role, name }) => ["completion", "latency", "throughput"].includes(role)
@@ -223,6 +223,7 @@ function drawWorkloads() {
   const placed = places.map((name) => plain(name, (row) => row.point.value(name), { number: false }));
   const ofWorkload = data.workload_columns.map((column, at) => ({
     ...column,
+    unit: unitOf(column),
     number: column.role !== "label" || column.name === "nodes",
     value: (row) => row.cells[at],
     cell: (row) => shown(row.cells[at], column),
@@ -282,7 +283,7 @@ function drawPoints() {
     ...columns.filter((column) => (wide || column.usual) && (column.name !== "series" || allPoints.some((row) => row.series))).map((column) => ({
       name: column.name,
       title: column.title,
-      unit: column.unit,
+      unit: unitOf(column),
       number: column.role !== "label" || column.name === "point" || column.name === "seed",
       value: (row) => (column.name === "seed" ? Number(row.value("seed")) : row.value(column.name)),
       cell: (row) => shown(row.value(column.name), column),
@@ -383,6 +384,8 @@ drawVerdict();
 drawLinks();
 drawCurves();
 drawValues();
+drawTimeline();
+drawPhases();
 drawRanks();
 drawWorkloads();
 drawSlowdowns();

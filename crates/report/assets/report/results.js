@@ -163,8 +163,7 @@ function factsOf(at, quantity) {
     const value = column ? at.value(name) : null;
     if (value === null) continue;
     const half = at.half(name);
-    const text = shown(value, column) + (half === null ? "" : ` \u00b1 ${shown(half, column)}`);
-    lines.push([column.title, named(text).concat(column.unit ? ` ${column.unit}` : ""), name === quantity]);
+    lines.push([column.title, worded(value, column, half), name === quantity]);
   }
   if (at.points.length > 1) lines.push(["mean of", `${at.points.length} seeds`]);
   lines.push(["state", at.status]);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::application::{Applications, MAX_POINTS, Room, point_name};
 use super::columns::{Cells, Column, Workload, workloads};
 use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
@@ -9,7 +10,7 @@ use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
 use crate::figure::{Sheet, space_time_figure};
-use crate::{Cell, DeadlockNote, Label, Point};
+use crate::{Cell, DeadlockNote, Point};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -24,10 +25,7 @@ pub(super) struct Data<'r> {
     contrasts: &'r [Contrast],
 }
 
-/// The most points of a result whose ranks are shown: each is a picture of up to half a megabyte.
-const MAX_PICTURES: usize = 6;
-
-/// The activity of an application's ranks, as a picture.
+/// The activity of an application's ranks, as a picture of up to half a megabyte.
 #[derive(Serialize)]
 struct Ranks {
     /// Tells the points apart; empty of a single one.
@@ -36,17 +34,19 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn of(points: &[Point]) -> Vec<Self> {
+    /// Of the points of which no timeline is shown.
+    fn of(points: &[Point], applications: &[Applications]) -> Vec<Self> {
         let has = |point: &&Point| !point.explained.activity.is_empty();
-        let picture = |point: &Point| {
+        let picture = |(place, point): (usize, &Point)| {
+            if applications.get(place).is_some_and(Applications::has_bars) {
+                return None;
+            }
             let figure = space_time_figure(&point.explained.activity, "");
             let svg = figure.svg(&Sheet::default());
-            let Label { series, repetition, .. } = &point.label;
-            let single = points.len() == 1;
-            let name = if single { String::new() } else { format!("{series} {repetition}") };
-            Self { name: name.trim().into(), svg }
+            Some(Self { name: point_name(point, points.len() == 1), svg })
         };
-        points.iter().filter(has).take(MAX_PICTURES).map(picture).collect()
+        let shown = points.iter().filter(has).take(MAX_POINTS).enumerate();
+        shown.filter_map(picture).collect()
     }
 }
 
@@ -90,6 +90,9 @@ struct ResultData<'r> {
     curves: Vec<Curve>,
     links: Links,
     ranks: Vec<Ranks>,
+    applications: Vec<Applications>,
+    /// How many points have applications that are not shown.
+    more_applications: usize,
     scenario: Option<&'r str>,
     commands: &'r [String],
 }
@@ -102,7 +105,10 @@ impl<'r> Data<'r> {
         let count = report.results.len();
         let (workload_columns, workloads) = workloads(&points);
         let results = report.results.iter().zip(cells.rows).zip(workloads);
-        let result = |((result, rows), workloads)| ResultData::new(result, rows, workloads, count);
+        let mut room = Room::default();
+        let result = |((result, rows), workloads)| {
+            ResultData::new(result, rows, workloads, count, &mut room)
+        };
         Self {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: &report.title,
@@ -121,7 +127,9 @@ impl<'r> ResultData<'r> {
         rows: Vec<Vec<Cell>>,
         workloads: Vec<Workload>,
         results: usize,
+        room: &mut Room,
     ) -> Self {
+        let (applications, more_applications) = room.applications(&result.points);
         let curves = curves(&result.points);
         let drawn = (result.torus.as_ref(), result.blocks.as_ref());
         Self {
@@ -136,7 +144,9 @@ impl<'r> ResultData<'r> {
             workloads,
             slowdowns: Slowdown::all_of(&result.points),
             links: Budget::of(results).links(&result.points, drawn),
-            ranks: Ranks::of(&result.points),
+            ranks: Ranks::of(&result.points, &applications),
+            applications,
+            more_applications,
             curves,
             scenario: result.scenario.as_deref(),
             commands: &result.commands,

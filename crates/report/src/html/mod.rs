@@ -5,6 +5,7 @@
 //! nothing: style, script and data are in it, the data as a block of JSON. It names no date, so
 //! equal results give equal bytes. The template, the style and the script are in `assets/report`.
 
+mod application;
 mod blocks;
 mod columns;
 mod curves;

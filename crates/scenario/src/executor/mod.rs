@@ -29,7 +29,7 @@ pub use place::{PlaceError, PlaceSearch, Placed};
 pub use plan::{Progress, Survey, plan, survey};
 pub use points::{Obtained, PointError, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
-pub use simulation::{Outcome, SetupError, Simulation, Work};
+pub use simulation::{BARS_OF_A_POINT, BARS_OF_A_RUN, Outcome, SetupError, Simulation, Work};
 pub use slowdowns::Slowdowns;
 pub use store::{Store, StoreError};
 pub use timeline::TimelineLog;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::Simulation;
-use flitlab_base::units::Picoseconds;
+use flitlab_base::narrow::rounded;
+use flitlab_base::units::{Picoseconds, short_time_text};
 use flitlab_engine::ChannelKind;
 use flitlab_report::{ChannelRow, PointRow};
 
@@ -55,9 +56,9 @@ fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
     // Of equal ones the first.
     let busiest = channels.iter().rev().max_by(most)?;
     Some(format!(
-        "the busiest channel, {}, carried flits for {:.3} us, {:.1}% of the time",
+        "the busiest channel, {}, carried flits for {}, {:.1}% of the time",
         busiest.channel,
-        busiest.utilisation * completion.0 as f64 / 1e6,
+        short_time_text(Picoseconds(rounded(busiest.utilisation * completion.0 as f64))),
         100.0 * busiest.utilisation
     ))
 }

@@ -71,6 +71,12 @@ impl SetupError {
     }
 }
 
+/// The most bars of the ranks' timelines in the results of a point, of which a sweep may have many.
+pub const BARS_OF_A_POINT: usize = 20_000;
+
+/// The most bars of the ranks' timelines in the results of a run: some 10 MB of timeline.csv.
+pub const BARS_OF_A_RUN: usize = 100_000;
+
 /// A scenario bound to its fabric, routes and traffic.
 #[derive(Debug)]
 pub struct Simulation {
@@ -84,6 +90,8 @@ pub struct Simulation {
     pub(crate) traces_path: bool,
     /// Where the timeline of applications is written.
     pub(crate) timeline: Option<TimelineLog>,
+    /// The most bars of the ranks' timelines that results have, of all applications together.
+    bars: usize,
     pub(super) log_filter: Option<LogFilter>,
     forecast: OnceLock<Forecast>,
 }
@@ -153,6 +161,7 @@ impl Simulation {
             digests: None,
             traces_path: false,
             timeline: None,
+            bars: BARS_OF_A_POINT,
             log_filter: None,
             forecast: OnceLock::new(),
         })
@@ -187,6 +196,19 @@ impl Simulation {
     #[must_use]
     pub fn writing_timeline(self, timeline: TimelineLog) -> Self {
         Self { timeline: Some(timeline), ..self }
+    }
+
+    /// Has the results tell in up to so many bars what ranks of applications did over time, instead
+    /// of [`BARS_OF_A_POINT`].
+    #[must_use]
+    pub fn with_bars(self, bars: usize) -> Self {
+        Self { bars, ..self }
+    }
+
+    /// The most bars for each application.
+    pub(crate) fn bars_of_each(&self) -> usize {
+        let applications = self.shares().filter(|share| share.member().kind == "application");
+        self.bars / applications.count().max(1)
     }
 
     pub fn scenario(&self) -> &Scenario {

@@ -33,7 +33,7 @@ const LOCK: &str = ".lock";
 const EXTENSION: &str = "point";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab point 5";
+const MAGIC: &str = "flitlab point 6";
 
 /// An empty line; no row has one.
 const BETWEEN: &str = "\n\n";
@@ -71,6 +71,8 @@ fn parse(text: &str) -> Option<PointResult> {
             activity: Row::of_text(parts.next()?)?,
             path: Row::of_text(parts.next()?)?,
             phases: Row::of_text(parts.next()?)?,
+            rank_phases: Row::of_text(parts.next()?)?,
+            bars: Row::of_text(parts.next()?)?,
             // Of single runs only.
             channels: Vec::new(),
             flows: flows.into_owned(),
@@ -91,7 +93,7 @@ fn text(found: &PointResult) -> String {
         flows: Cow::Borrowed(&found.explained.flows),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
-    let Explained { ranks, activity, path, phases, .. } = &found.explained;
+    let Explained { ranks, activity, path, phases, rank_phases, bars, .. } = &found.explained;
     let rows = [
         Row::text(&found.channels),
         Row::text(&found.latencies),
@@ -100,6 +102,8 @@ fn text(found: &PointResult) -> String {
         Row::text(activity),
         Row::text(path),
         Row::text(phases),
+        Row::text(rank_phases),
+        Row::text(bars),
     ];
     [&[head], &rows[..]].concat().join(BETWEEN)
 }

@@ -1,5 +1,7 @@
 //! `[application]`: what ranks send, receive and compute, and where their time went.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,12 +21,12 @@ use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_engine::measure::{
     CompletionBound, Explanation, Logged, Spent, application_bound, explain,
 };
-use flitlab_engine::{EmptyNetwork, Followed};
+use flitlab_engine::{EmptyNetwork, Followed, Grant};
 use flitlab_fabric::CableClass;
-use flitlab_report::{Explained, PathChannelRow, PointResult, PointRow, Status};
+use flitlab_report::{Explained, OperationFacts, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_workload::application::loggops::{LogGops, simulate};
-use flitlab_workload::application::{Action, Schedule, Stuck};
+use flitlab_workload::application::{ANY, Action, Schedule, Stuck};
 use flitlab_workload::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
     PlacementError, Workload,
@@ -237,10 +239,12 @@ impl BoundWorkload for BoundApplication {
             timeline.add((&member.name, member.start), schedule, records, &explanation);
         }
         with_times(row, &explanation);
+        let finished = &outcome.finished;
+        let describe = |it| schedule.describe(it);
         result.explained =
-            Explained::new(&explanation, &outcome.finished, |it| schedule.describe(it));
+            Explained::new(&explanation, finished, describe, |it| facts(schedule, it));
         if ended.share.simulation().traces_path {
-            result.explained.channels = self.channels_of_path(ended.share, &outcome, &explanation);
+            self.trace_path(ended.share, &outcome, &explanation, &mut result.explained);
         }
         Ok(())
     }
@@ -297,18 +301,20 @@ impl BoundApplication {
             let leading = parameters.ejection_flit_time() * before;
             alone - early + spec.host.arrival(leg.kind, leading)
         };
-        explain(&spec.schedule, &outcome.records, places, flight)
+        let bars = share.simulation().bars_of_each();
+        explain(&spec.schedule, &outcome.records, places, bars, flight)
     }
 
-    /// Returns the channels that the critical path waited for. Simulates everything again, and
-    /// looks at which channel holds up the path's message at [`LOOKS`] times at the most, equally
-    /// far apart in the time that these take.
-    fn channels_of_path(
+    /// Adds the channels that the critical path waited for, and which of them held each message up
+    /// longest. Simulates everything again, and looks at which channel holds up the path's message
+    /// at [`LOOKS`] times at the most, equally far apart in the time that these take.
+    fn trace_path(
         &self,
         share: Share<'_>,
         outcome: &traffic::Outcome,
         explanation: &Explanation,
-    ) -> Vec<PathChannelRow> {
+        explained: &mut Explained,
+    ) {
         let (places, spec) = (&self.places, &self.spec);
         let followed = |leg: &Leg| Followed {
             source: places[ends_of(leg, spec)[0] as usize],
@@ -317,35 +323,97 @@ impl BoundApplication {
         };
         // The application's own time counts from here.
         let begin = share.member().start;
-        // Each message's time on the path, one after the other.
-        let mut legs: Vec<(Picoseconds, Picoseconds, Followed)> = Vec::new();
+        // Each message on the path, one after the other, with its stretches.
+        let mut messages: Vec<(Range<usize>, Followed)> = Vec::new();
+        let mut first = 0;
         for message in explanation.path.chunk_by(|one, next| one.leg == next.leg) {
-            let (first, last) = (&message[0], &message[message.len() - 1]);
-            let leg = first.leg.map(|number| &outcome.records.legs[number as usize]);
+            let stretches = first..first + message.len();
+            first = stretches.end;
+            let leg = message[0].leg.map(|number| &outcome.records.legs[number as usize]);
             if let Some(leg) = leg.filter(|leg| !leg.in_memory) {
-                legs.push((begin + first.start, begin + last.end, followed(leg)));
+                messages.push((stretches, followed(leg)));
             }
         }
         let mut engine =
             share.simulation().engine_without_logs(share.simulation().workload(), None);
-        engine.trace(legs.iter().map(|(_, _, packet)| (packet.source, packet.sequence)));
-        let all: Picoseconds = legs.iter().map(|(start, end, _)| *end - *start).sum();
+        engine.trace(messages.iter().map(|(_, packet)| (packet.source, packet.sequence)));
+        let time = |stretches: &Range<usize>| {
+            let path = &explanation.path[stretches.clone()];
+            (begin + path[0].start, begin + path[path.len() - 1].end)
+        };
+        let times = messages.iter().map(|(stretches, _)| time(stretches));
+        let all: Picoseconds = times.map(|(start, end)| end - start).sum();
         let apart = all.div_ceil(LOOKS).max(Picoseconds(1));
-        let mut held_up = Vec::new();
+        // By message.
+        let mut held_up: Vec<Vec<String>> = Vec::new();
         // From one message on to the next, the first look half as far from the start.
         let mut next = apart / 2;
-        for (start, end, packet) in legs {
+        for (stretches, packet) in &messages {
+            let (start, end) = time(stretches);
+            let mut channels = Vec::new();
             while start + next < end {
                 engine.run_until(start + next);
-                held_up.extend(engine.held_up_by(packet));
+                channels.extend(engine.held_up_by(*packet));
                 next += apart;
             }
             next -= end - start;
+            held_up.push(channels);
         }
         // Loads beside it go on for ever.
         engine.run_until(begin + outcome.time());
+        let grants = engine.traced();
+        // The one of each packet that waited longest.
+        let mut longest: BTreeMap<(u32, u32), &Grant> = BTreeMap::new();
+        for grant in &grants {
+            let of_packet = longest.entry((grant.source, grant.sequence)).or_insert(grant);
+            if grant.waited > of_packet.waited {
+                *of_packet = grant;
+            }
+        }
+        for ((stretches, packet), channels) in messages.into_iter().zip(&held_up) {
+            let grant = longest.get(&(packet.source, packet.sequence));
+            for row in &mut explained.path[stretches] {
+                if row.spent_on == Spent::Queueing {
+                    let time = row.end - row.start;
+                    // No look may have fallen into a short time.
+                    let longest = longest_of(channels, time).or_else(|| {
+                        grant.map(|grant| (grant.channel.clone(), grant.waited.min(time)))
+                    });
+                    (row.held_up_by, row.held_up) =
+                        longest.filter(|it| it.1 > Picoseconds::ZERO).unzip();
+                }
+            }
+        }
         let waited = explanation.path_times()[Spent::Queueing as usize];
-        PathChannelRow::of(&engine.traced(), &held_up, waited)
+        explained.channels = PathChannelRow::of(&grants, &held_up.concat(), waited);
+    }
+}
+
+/// Of the channels that held a message up when it was looked at, the most frequent one, with its
+/// share of a time; of several the first by name.
+fn longest_of(channels: &[String], time: Picoseconds) -> Option<(String, Picoseconds)> {
+    let mut sorted: Vec<&String> = channels.iter().collect();
+    sorted.sort_unstable();
+    let same = sorted.chunk_by(|one, next| one == next).rev();
+    let most = same.max_by_key(|same| same.len())?;
+    let share = u128::from(time) * most.len() as u128 / channels.len() as u128;
+    Some((most[0].clone(), Picoseconds::from_wide(share)))
+}
+
+/// What rows tell of an operation.
+fn facts(schedule: &Schedule, number: u32) -> OperationFacts {
+    let operation = schedule.operation(number);
+    let action = match operation.action {
+        Action::Compute => "compute",
+        Action::Send => "send",
+        Action::Receive => "receive",
+    };
+    let is_message = operation.action != Action::Compute;
+    OperationFacts {
+        phase: schedule.phase(number).map(str::to_owned),
+        action,
+        bytes: is_message.then_some(operation.amount),
+        peer: (is_message && operation.peer != ANY).then_some(operation.peer),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::schema::pattern;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
-use flitlab_base::units::{Picoseconds, time_text};
+use flitlab_base::units::{Picoseconds, short_time_text, time_text};
 use flitlab_engine::measure::{CompletionBound, completion_bound};
 use flitlab_workload::traffic::{
     Access, Between, Exchange, ExchangeSpec, Partners, Pattern, Workload,
@@ -151,10 +151,10 @@ impl BoundWorkload for ExchangeSpec {
         }
         let each = time_text(completion / u64::from(all) / 1000 * 1000);
         Some(format!(
-            "lock step: {all} steps of {each} in the mean, and {waits}; one after the other they take {:.3} us at \
-             least, the channels {:.3} us (exchange.between_steps = \"nothing\" lets nodes go on)",
-            bound.by_steps.0 as f64 / 1e6,
-            bound.by_rates.0 as f64 / 1e6
+            "lock step: {all} steps of {each} in the mean, and {waits}; one after the other they take {} at least, \
+             the channels {} (exchange.between_steps = \"nothing\" lets nodes go on)",
+            short_time_text(bound.by_steps),
+            short_time_text(bound.by_rates)
         ))
     }
 }

@@ -125,7 +125,7 @@ class Line:
 
     def __init__(self, option: ProgressOption) -> None:
         self.option = option
-        self.shown = 0
+        self.line = ""
         self.begun = time.monotonic()
         self.wait = 0.0 if option is True else self.PATIENCE
 
@@ -144,13 +144,15 @@ class Line:
         # A run's text begins with its share.
         bar = f"[{'=' * (20 * done // total):20}] " if total else ""
         line = f"{bar}{text}"[:118]
-        sys.stderr.write("\r" + line.ljust(self.shown))
-        sys.stderr.flush()
-        self.shown = len(line)
+        # A notebook keeps all that is written.
+        if line != self.line:
+            sys.stderr.write("\r" + line.ljust(len(self.line)))
+            sys.stderr.flush()
+            self.line = line
 
     def clear(self) -> None:
-        if self.shown:
-            sys.stderr.write("\r" + " " * self.shown + "\r")
+        if self.line:
+            sys.stderr.write("\r" + " " * len(self.line) + "\r")
             sys.stderr.flush()
 
 

@@ -55,7 +55,9 @@ class Figure:
         # In a file of its own: names inside are its own.
         data = base64.b64encode(self.svg().encode()).decode()
         name = html.escape(self.name)
-        return f'<img alt="{name}" title="{name}" src="data:image/svg+xml;base64,{data}">'
+        source = f"data:image/svg+xml;base64,{data}"
+        # Pages may be dark, and the figure's letters are too.
+        return f'<img alt="{name}" title="{name}" style="background: white" src="{source}">'
 
     def __repr__(self) -> str:
         return f"<flitlab figure {self.name}>"

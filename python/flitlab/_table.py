@@ -141,7 +141,8 @@ class Table:
             for row in zip(*columns)
         )
         more = f"<p>{len(self)} rows</p>" if len(self) > SHOWN else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f'<div style="overflow-x: auto">{table}</div>{more}'
 
 
 def cell(value: Any) -> str:

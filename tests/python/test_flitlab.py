@@ -65,6 +65,13 @@ def command(*words, code=0):
     return done
 
 
+def without_times(found):
+    """A report, or what is printed, without what differs each time, and where results are."""
+    if isinstance(found, dict):
+        return {key: value for key, value in found.items() if "seconds" not in key}
+    return re.sub(r'"(results|\w*second\w*|\w*_ns_per\w*)": .*|time .*', "", found)
+
+
 def records(path):
     """The rows of a CSV file as texts."""
     with open(path, newline="") as file:
@@ -145,7 +152,9 @@ class Runs(InFolder):
         self.assertEqual(found, found[:1] * 4)
 
     def test_settings_are_keys_in_all_ways_of_writing_them(self):
-        expected = command("run", "s.toml", "--set", "traffic.load=0.3", "--set", "seed=2", "--json")
+        expected = command(
+            "run", "s.toml", "--set", "traffic.load=0.3", "--set", "seed=2", "--json"
+        )
         digest = json.loads(expected.stdout)["points"][0]["digest"]
         for result in [
             flitlab.run("s.toml", traffic__load=0.3, seed=2),
@@ -159,9 +168,14 @@ class Runs(InFolder):
         title = 'a "quoted" \\ title, ünïcode 😀 [x] = { }'
         for result in [
             flitlab.run("s.toml", title=title),
-            flitlab.run({"title": title, **{"topology.torus.dimensions": [4, 4]},
-                         "traffic": {"pattern": "uniform", "load": 0.1},
-                         "measure": {"maximum_windows": 20}}),
+            flitlab.run(
+                {
+                    "title": title,
+                    **{"topology.torus.dimensions": [4, 4]},
+                    "traffic": {"pattern": "uniform", "load": 0.1},
+                    "measure": {"maximum_windows": 20},
+                }
+            ),
         ]:
             self.assertEqual(result.summary["title"], title)
         with self.assertRaisesRegex(TypeError, "None is no value"):
@@ -237,7 +251,10 @@ class Sweeps(InFolder):
         self.assertEqual(flitlab.sweep("s.toml").folder, pathlib.Path("results/s-2"))
 
     def test_an_interrupted_sweep_keeps_what_is_finished_and_goes_on(self):
-        keys = {"topology.torus.dimensions": [8, 8], "sweep.grid.traffic.load": [0.1, 0.2, 0.3, 0.4]}
+        keys = {
+            "topology.torus.dimensions": [8, 8],
+            "sweep.grid.traffic.load": [0.1, 0.2, 0.3, 0.4],
+        }
         expected = flitlab.sweep("s.toml", keys, out="whole")
         seen = []
 
@@ -249,7 +266,7 @@ class Sweeps(InFolder):
         slow = {**keys, "measure.maximum_windows": 400, "measure.window": "50 us"}
         with self.assertRaisesRegex(KeyboardInterrupt, "of 4 points are finished") as raised:
             flitlab.sweep("s.toml", slow, out="part", threads=1, progress=stop_after_one)
-        self.assertIn("flitlab.sweep(..., out=\"part\", resume=True)", str(raised.exception))
+        self.assertIn('flitlab.sweep(..., out="part", resume=True)', str(raised.exception))
         self.assertEqual(seen[-1].total, 4)
         kept = set(pathlib.Path("part/points").glob("*.point"))
         self.assertIn(len(kept), range(1, 4))
@@ -260,8 +277,10 @@ class Sweeps(InFolder):
         self.assertEqual({path: path.stat().st_mtime_ns for path in kept}, ages)
 
     def test_a_search_for_saturation(self):
-        search = SCENARIO.replace("[sweep.grid]\ntraffic.load = [0.1, 0.3, 0.9]\n",
-                                  "[sweep.saturation]\ntolerance = 0.2\n")
+        search = SCENARIO.replace(
+            "[sweep.grid]\ntraffic.load = [0.1, 0.3, 0.9]\n",
+            "[sweep.saturation]\ntolerance = 0.2\n",
+        )
         result = flitlab.sweep(search, out="p")
         self.assertGreater(result["saturation"]["sustained_load"][0], 0.2)
         self.assert_is_file(result["saturation"], "p/saturation.csv")
@@ -325,17 +344,17 @@ class Tables(InFolder):
 
 class Routes(InFolder):
     def test_a_table_is_that_of_the_command(self):
-        timeless = lambda report: {
-            key: value for key, value in report.items() if key not in ("seconds", "cpu_seconds")
-        }
         for words, keys in [
             ([], {}),
             (["--algorithm", "nue", "--lanes", "2"], {"algorithm": "nue", "lanes": 2}),
-            (["--set", "topology.torus.dimensions=[3, 2]"], {"topology__torus__dimensions": [3, 2]}),
+            (
+                ["--set", "topology.torus.dimensions=[3, 2]"],
+                {"topology__torus__dimensions": [3, 2]},
+            ),
         ]:
             printed = json.loads(command("route", "s.toml", "--json", *words).stdout)
             table = flitlab.route("s.toml", **keys)
-            self.assertEqual(timeless(table.report), timeless(printed))
+            self.assertEqual(without_times(table.report), without_times(printed))
             self.assertTrue(table.deadlock_free)
         command("route", "s.toml", "--out", "figures")
         table = flitlab.route("s.toml", save="t.routes")
@@ -344,7 +363,9 @@ class Routes(InFolder):
             table.figures["heat-map"].svg(), pathlib.Path("figures/heat-map.svg").read_text()
         )
         self.assertEqual(len(table["routes"]), 16 * 15)
-        self.assertEqual(flitlab.route(check="t.routes")["routes"].records(), table["routes"].records())
+        self.assertEqual(
+            flitlab.route(check="t.routes")["routes"].records(), table["routes"].records()
+        )
         self.assertIn("no deadlock", repr(table))
 
     def test_ports_lead_to_every_destination(self):
@@ -395,16 +416,23 @@ class Errors(InFolder):
         pathlib.Path("taken").mkdir()
         pathlib.Path("taken/file").write_text("")
         for words, call in [
-            (["run", "s.toml", "--set=traffic.laod=0.3"],
-             lambda: flitlab.run("s.toml", traffic__laod=0.3)),
+            (
+                ["run", "s.toml", "--set=traffic.laod=0.3"],
+                lambda: flitlab.run("s.toml", traffic__laod=0.3),
+            ),
             (["run", "missing.toml"], lambda: flitlab.run("missing.toml")),
             (["run", "several.toml"], lambda: flitlab.run("several.toml")),
             (["run", "s.toml", "--out=taken"], lambda: flitlab.run("s.toml", out="taken")),
             (["run", "s.toml", "--threads=0"], lambda: flitlab.run("s.toml", threads=0)),
-            (["sweep", "s.toml", "--set=traffic.load=0.3"],
-             lambda: flitlab.sweep("s.toml", traffic__load=0.3)),
+            (
+                ["sweep", "s.toml", "--set=traffic.load=0.3"],
+                lambda: flitlab.sweep("s.toml", traffic__load=0.3),
+            ),
             (["sweep", "long.toml", "--set=seed=x"], lambda: flitlab.sweep("long.toml", seed="x")),
-            (["route", "s.toml", "--algorithm=nu"], lambda: flitlab.route("s.toml", algorithm="nu")),
+            (
+                ["route", "s.toml", "--algorithm=nu"],
+                lambda: flitlab.route("s.toml", algorithm="nu"),
+            ),
             (["check", "several.toml"], lambda: flitlab.check("several.toml")),
         ]:
             with self.subTest(" ".join(words)):
@@ -523,23 +551,30 @@ class Commands(InFolder):
             ]:
                 theirs = command(*words, code=code)
                 done = subprocess.run([*ours, *words], capture_output=True, text=True)
-                timeless = lambda text: re.sub(r'"(results|\w*second\w*|\w*_ns_per\w*)": .*|time .*', "", text)
                 self.assertEqual(done.returncode, code, done.stderr)
-                self.assertEqual(timeless(done.stdout), timeless(theirs.stdout))
+                self.assertEqual(without_times(done.stdout), without_times(theirs.stdout))
                 self.assertEqual(done.stderr, theirs.stderr)
 
     def test_the_command_can_be_piped_and_interrupted(self):
         ours = [sys.executable, "-m", "flitlab"]
-        head = subprocess.Popen([*ours, "check", "--reference"], stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE)
+        head = subprocess.Popen(
+            [*ours, "check", "--reference"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         head.stdout.readline()
         head.stdout.close()
         self.assertEqual((head.wait(), head.stderr.read()), (0, b""))
         head.stderr.close()
-        for words, said in [(["run"], "nothing of the run is kept"), (["sweep", "--out=o"], "go on with")]:
+        for words, said in [
+            (["run"], "nothing of the run is kept"),
+            (["sweep", "--out=o"], "go on with"),
+        ]:
             pathlib.Path("long.toml").write_text(LONG + "[sweep.grid]\nseed = [1, 2]\n")
-            process = subprocess.Popen([*ours, words[0], "long.toml", *words[1:]],
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process = subprocess.Popen(
+                [*ours, words[0], "long.toml", *words[1:]],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
             time.sleep(2)
             pressed = time.monotonic()
             process.send_signal(signal.SIGINT)

@@ -1,7 +1,7 @@
 //! An end that is asked for from outside, of work that may take long.
 //!
 //! A program that has flitlab as a library can't end the process on Ctrl-C, as the command does. It
-//! does work [under](Stop::over) a stop. All threads of that work [look](look) for it at places
+//! does work [under](Stop::over) a stop. All threads of that work [`look`] for it at places
 //! where nothing is left half done, and unwind when it has been asked for. Unwinding drops what
 //! they hold: locks, claims, partial files.
 

@@ -8,6 +8,7 @@ It needs the package only (`pip install .`), and writes the figure into the pres
 import flitlab
 
 SCENARIO = """
+name = "curve"
 title = "An 8x8 torus, uniform traffic"
 
 [topology.torus]

@@ -48,7 +48,7 @@ def toml(value: Any) -> str:
         return text.replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):
         pairs = (f"{key(name)} = {toml(inner)}" for name, inner in value.items())
-        return "{ " + ", ".join(pairs) + " }"
+        return "{ " + ", ".join(pairs) + " }" if value else "{}"
     if isinstance(value, (Sequence, range)) and not isinstance(value, bytes):
         return "[" + ", ".join(toml(inner) for inner in value) + "]"
     kind = "None" if value is None else type(value).__name__

@@ -26,7 +26,7 @@ const TELL_EVERY: Duration = Duration::from_millis(200);
 
 /// How long an interrupted command may take to end. One that takes longer, since it makes a table,
 /// ends without anybody who waits for it.
-const PATIENCE: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// As large as that of a process's first thread.
 const STACK: usize = 8 << 20;

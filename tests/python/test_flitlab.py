@@ -48,6 +48,7 @@ topology.torus.dimensions = [8, 8, 8]
 pattern = "uniform"
 load = 0.5
 [measure]
+minimum_windows = 90000
 maximum_windows = 100000
 """
 

@@ -15,6 +15,7 @@
 //! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
 //! | `flitlab-papers` | [`reproduce`] | published results computed again |
+//! | `flitlab` | [`cli`] | the command, and its calls by programs in other languages |
 //!
 //! `docs/model.md` describes the simulated model.
 //!
@@ -48,9 +49,14 @@
     )
 )]
 
+pub mod cli;
+
+// The command calls the library by the name that everybody does.
+extern crate self as flitlab;
+
 pub use flitlab_base::{
-    FileError, InvalidLine, document, memory, narrow, package, printable, registry, text_file,
-    units,
+    FileError, InvalidLine, document, memory, narrow, package, printable, registry, stop,
+    text_file, units,
 };
 pub use flitlab_engine as engine;
 pub use flitlab_engine::measure;

@@ -1,12 +1,7 @@
-//! The `flitlab` command: parses arguments, calls the subcommand, turns errors into exit codes.
+//! The `flitlab` command.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-mod cli;
-
 fn main() -> ExitCode {
-    cli::outlive_file_limits();
-    cli::Arguments::parse().run()
+    ExitCode::from(flitlab::cli::main(std::env::args_os()))
 }

@@ -2,13 +2,17 @@
 
 use std::path::Path;
 
-use super::Failure;
 use super::folder::Output;
+use super::{Failure, arguments, program};
 
-/// The command that goes on in a folder of results: this one, with what it lacks for that.
+/// The command that goes on in a folder of results: this one, with what it lacks for that. For a
+/// program the call of Python.
 pub(super) fn again(output: &Output, resumes: bool, results: &Path) -> String {
+    if program::current().is_some() {
+        return format!("flitlab.sweep(..., out={:?}, resume=True)", results.display().to_string());
+    }
     let mut words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        arguments().iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut more = Vec::new();
     if output.out.is_none() {
         more.extend(["--out".to_owned(), results.display().to_string()]);

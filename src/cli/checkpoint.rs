@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::Failure;
+use super::finished::SCENARIO;
 use super::folder::Claim;
 use super::interrupt::{INTERRUPTED, Interrupt};
 use super::progress::Bar;
 use super::say::say;
+use super::{Failure, program};
 use flitlab::measure::Snapshot;
 use flitlab::scenario::Identity;
 use flitlab::sweep::Checkpoint;
@@ -75,7 +76,7 @@ impl Keeping {
 
 impl Keeper {
     /// Keeps the state if it is time to. Ends the command if a signal asked for it.
-    pub(super) fn look(&mut self, snapshot: Snapshot<'_>, bar: &Bar, results: &Path) {
+    pub(super) fn look(&mut self, snapshot: Snapshot<'_>, bar: &Bar, results: Option<&Path>) {
         let asked = self.asked.load(Ordering::Relaxed);
         if !asked && self.every.is_none_or(|every| self.latest.elapsed() < every) {
             return;
@@ -90,17 +91,19 @@ impl Keeper {
         self.latest = Instant::now();
         if asked {
             bar.finish();
-            // The next run finds the folder free.
-            let _ = fs::remove_file(results.join("scenario.toml"));
-            Claim::release(results);
-            let _ = fs::remove_dir(results);
+            if let Some(results) = results {
+                // The next run finds the folder free.
+                let _ = fs::remove_file(results.join(SCENARIO));
+                Claim::release(results);
+                let _ = fs::remove_dir(results);
+            }
             say(&match self.kept.map(time_text) {
                 Some(time) => {
                     format!("interrupted: the same command goes on from {path}, at {time}")
                 }
                 None => "interrupted: nothing of the run is kept".into(),
             });
-            std::process::exit(INTERRUPTED);
+            program::end(INTERRUPTED);
         }
     }
 

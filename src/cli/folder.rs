@@ -28,6 +28,9 @@ pub(super) struct Output {
     /// Draw nothing; `flitlab plot` draws the figures later
     #[arg(long)]
     pub(super) no_figures: bool,
+    /// Whether a run without a folder that was asked for writes no files.
+    #[arg(skip)]
+    pub(super) on_demand: bool,
 }
 
 impl Output {

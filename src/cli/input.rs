@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, program};
 use flitlab::application::read::Format;
 use flitlab::scenario::{Diagnostics, Document, Scenario};
 
@@ -18,18 +18,26 @@ pub(super) struct Input {
     /// Sets a key over the file's value, such as traffic.load=0.3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// The scenario's text, if a program gives it; the path is what messages call it then.
+    #[arg(skip)]
+    pub text: Option<String>,
 }
 
 impl Input {
     /// The file, with what was set.
     pub(super) fn document(&self) -> Result<Document, Failure> {
-        if let Some(format) = Format::of_file(&self.path) {
+        if self.text.is_none()
+            && let Some(format) = Format::of_file(&self.path)
+        {
             let name = self.path.display().to_string();
             let (what, way_out) = (format.what, format.way_out(&name));
             let message = format!("error: {name} is {what}, no scenario\n  = help: {way_out}");
             return Err(Failure::Input(message));
         }
-        let mut document = Document::open(&self.path)?;
+        let mut document = match &self.text {
+            Some(text) => Document::parse(&self.path.display().to_string(), text),
+            None => Document::open(&self.path)?,
+        };
         for assignment in &self.set {
             document.set(assignment);
         }
@@ -47,8 +55,9 @@ impl Input {
 /// The mistakes of a scenario, in colour if that can be seen and is wanted.
 impl From<Diagnostics> for Failure {
     fn from(found: Diagnostics) -> Self {
-        let colored =
-            stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+        let colored = program::current().is_none()
+            && stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
         Self::Mistakes(if colored { found.colored() } else { found.plain() })
     }
 }

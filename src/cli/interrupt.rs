@@ -1,6 +1,5 @@
 //! Ctrl-C, and SIGTERM, which Slurm sends before it kills: the command says how to go on, and ends.
 
-use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -9,8 +8,8 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-use super::Failure;
 use super::progress::Bar;
+use super::{Failure, program};
 
 /// The exit code for either signal: that of SIGINT by the custom of shells.
 pub(super) const INTERRUPTED: i32 = 130;
@@ -26,10 +25,12 @@ pub(crate) fn outlive_file_limits() {
 /// same.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Ends the command when a signal asks for it.
+/// Ends the command when a signal asks for it, or the program that called it.
 pub(super) struct Interrupt {
     /// Locked while the command must not end.
     unfinished: Arc<Mutex<()>>,
+    /// Of a program's: said when the work unwinds.
+    farewell: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Interrupt {
@@ -39,12 +40,15 @@ impl Interrupt {
     /// If the system does not let it take signals.
     pub(super) fn watch(farewell: impl FnOnce() + Send + 'static) -> Result<Self, Failure> {
         let unfinished = Arc::new(Mutex::new(()));
-        let interrupt = Self { unfinished: unfinished.clone() };
+        if program::current().is_some() {
+            return Ok(Self { unfinished, farewell: Some(Box::new(farewell)) });
+        }
+        let interrupt = Self { unfinished: unfinished.clone(), farewell: None };
         at_signal(&Arc::default(), move || {
             let _finished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
             farewell();
             // Threads that simulate are given up where they are.
-            exit(INTERRUPTED);
+            std::process::exit(INTERRUPTED);
         })?;
         Ok(interrupt)
     }
@@ -66,13 +70,25 @@ impl Interrupt {
     /// If the system does not let it take signals.
     pub(super) fn note() -> Result<Arc<AtomicBool>, Failure> {
         let asked = Arc::default();
-        at_signal(&asked, || {})?;
+        match program::current() {
+            Some(program) => program.only_sets(&asked),
+            None => at_signal(&asked, || {})?,
+        }
         Ok(asked)
     }
 
     /// Until this is dropped the command goes on: for what must not be left half done.
     pub(super) fn hold(&self) -> MutexGuard<'_, ()> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Interrupt {
+    /// Work that unwinds was told to stop by the program that called the command.
+    fn drop(&mut self) {
+        if let Some(farewell) = self.farewell.take().filter(|_| thread::panicking()) {
+            farewell();
+        }
     }
 }
 

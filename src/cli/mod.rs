@@ -13,6 +13,7 @@ mod checkpoint;
 mod compare;
 mod completions;
 mod failures;
+mod finished;
 mod folder;
 mod init;
 mod input;
@@ -20,6 +21,7 @@ mod interrupt;
 mod man;
 mod place;
 mod plot;
+mod program;
 mod progress;
 mod report;
 mod reproduce;
@@ -37,12 +39,14 @@ mod threads;
 mod unasked;
 mod workloads;
 
+use std::ffi::OsString;
 use std::fmt;
-use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use interrupt::outlive_file_limits;
+pub use finished::Finished;
+pub use program::{Answer, Ended, Program, Standing};
 use say::{say, say_as_it_is};
 
 use flitlab::FileError;
@@ -62,7 +66,7 @@ use flitlab::sweep::{PlaceError, PointError, SetupError, StoreError};
     Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 3 deadlock found, 4 a check or comparison \
     did not hold, 130 interrupted.\n\n\
     Environment: FLITLAB_MEMORY=\"64 GiB\" is how much memory may be used, in place of what the system has free.")]
-pub struct Arguments {
+struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
@@ -85,10 +89,34 @@ enum Command {
     Man(man::ManualPages),
 }
 
+/// The arguments of this process's command.
+static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// Does what these arguments, the command's name first, ask for. Says on standard error what went
+/// wrong, and returns the exit code. A signal ends the process, and so do wrong arguments.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    interrupt::outlive_file_limits();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = Arguments::parse_from(&arguments);
+    ARGUMENTS.get_or_init(|| arguments);
+    match parsed.execute() {
+        Ok(()) => 0,
+        Err(failure) => {
+            failure.explain();
+            failure.code()
+        }
+    }
+}
+
+/// The arguments of this process, the command's name first.
+fn arguments() -> &'static [OsString] {
+    ARGUMENTS.get_or_init(Vec::new)
+}
+
 impl Arguments {
-    /// Does what was asked for; says on standard error what went wrong.
-    pub fn run(self) -> ExitCode {
-        let result = match self.command {
+    /// Does what was asked for.
+    fn execute(self) -> Result<(), Failure> {
+        match self.command {
             Command::Init(init) => init.execute(),
             Command::Run(run) => run.execute(),
             Command::Sweep(sweep) => sweep.execute(),
@@ -103,13 +131,6 @@ impl Arguments {
             Command::Reproduce(reproduce) => reproduce.execute(),
             Command::Completions(completions) => completions.execute(),
             Command::Man(pages) => pages.execute(),
-        };
-        match result {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                failure.explain();
-                ExitCode::from(failure.code())
-            }
         }
     }
 }

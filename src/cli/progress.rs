@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::{Width, terminal_size_of};
 
+use super::program::{self, Standing};
 use super::text::duration;
 use flitlab::measure::{Phase, Progress};
 use flitlab::units::time_text;
@@ -74,8 +75,11 @@ impl Bar {
             message: Mutex::new(message.into()),
             estimate: Mutex::default(),
         });
-        if stderr().is_terminal() {
-            let weak = Arc::downgrade(&line);
+        let shown = Self(line);
+        if let Some(program) = program::current() {
+            program.shows(shown.clone());
+        } else if stderr().is_terminal() {
+            let weak = Arc::downgrade(&shown.0);
             // A thread that can't be started shows nothing.
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(PATIENCE);
@@ -86,12 +90,21 @@ impl Bar {
                 }
             });
         }
-        Self(line)
+        shown
+    }
+
+    /// How far the work is; `None` if it is over.
+    pub(super) fn standing(&self) -> Option<Standing> {
+        (!self.0.is_over()).then(|| Standing {
+            done: self.0.bar.position(),
+            of: self.0.bar.length().unwrap_or(0),
+            text: self.0.text(),
+        })
     }
 
     /// Returns whether the bar is visible.
     pub(super) fn is_wanted() -> bool {
-        stderr().is_terminal()
+        program::current().is_none() && stderr().is_terminal()
     }
 
     /// A simulation has come this far. The end of a measurement is not known: the bar shows the
@@ -197,10 +210,19 @@ impl Line {
             self.bar.set_style(style.progress_chars("=> "));
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
+        self.bar.set_message(self.text());
+        if self.is_over() {
+            self.bar.finish_and_clear();
+        }
+    }
+
+    /// What is known now, in words.
+    fn text(&self) -> String {
+        let length = self.bar.length().unwrap_or(0);
         let elapsed = self.started.elapsed();
         let message = self.message.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let done = self.bar.position();
-        self.bar.set_message(match (length, message.is_empty()) {
+        match (length, message.is_empty()) {
             (0, _) => format!("{message}, {}", duration(elapsed.as_secs_f64())),
             (_, false) => format!("{done:>3}% {message}, {}", duration(elapsed.as_secs_f64())),
             _ => {
@@ -209,9 +231,6 @@ impl Line {
                     .map_or_else(String::new, |left| format!(", about {} left", duration(left)));
                 format!("{done}/{length}, {} so far{left}", duration(elapsed.as_secs_f64()))
             }
-        });
-        if self.is_over() {
-            self.bar.finish_and_clear();
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::checkpoint::Keeping;
+use super::finished::{Finished, SCENARIO};
 use super::folder::{Claim, Output};
 use super::input::Input;
 use super::interrupt::Interrupt;
@@ -13,24 +14,22 @@ use super::progress::Bar;
 use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
 use super::threads::Threads;
-use super::{Failure, folder, text, workloads};
+use super::{Failure, folder, program, text, workloads};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
-use flitlab::report::figure::{FigureRequest, draw_all};
+use flitlab::report::figure::FigureRequest;
 use flitlab::report::folder::SUMMARY;
 use flitlab::report::{
     DeadlockNote, DigestLog, Label, Point, ReportError, ResultFolder, ResultRows, Status,
     write_messages, write_packets,
 };
 use flitlab::scenario::{Deadlock, RouterModel, Scenario};
+use flitlab::stop;
 use flitlab::sweep::{
     BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
 };
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
-
-/// The file of the resolved scenario in the folder of its results.
-const SCENARIO: &str = "scenario.toml";
 
 /// Simulate a scenario once
 ///
@@ -101,17 +100,23 @@ impl Run {
         let mut simulation =
             Simulation::new(&scenario)?.on_threads(threads).with_bars(BARS_OF_A_RUN);
         let resolved = folder::resolved(&document)?;
-        let results = folder::prepare_over(&scenario.name, self.output.out.as_deref(), |folder| {
-            is_unfinished(folder, &resolved)
-        })?;
-        let begun = results.join(SCENARIO).exists();
-        if begun && from.is_none() {
-            let place = results.display();
+        // What nobody waits for any more begins no folder.
+        stop::look();
+        let out = self.output.out.as_deref();
+        let results = match self.output.on_demand && out.is_none() {
+            true => None,
+            false => Some(folder::prepare_over(&scenario.name, out, |folder| {
+                is_unfinished(folder, &resolved)
+            })?),
+        };
+        let begun = results.as_deref().filter(|folder| folder.join(SCENARIO).exists());
+        if let Some(place) = begun.filter(|_| from.is_none()) {
+            let place = place.display();
             bar.above(|| {
                 say(&format!("note: the run that began in {place} was killed; it begins anew"));
             });
         }
-        let log_of_it = begun && keeper.is_some();
+        let log_of_it = begun.is_some() && keeper.is_some();
         let open = |path| open_log(path, from.as_ref(), log_of_it);
         let digests = self.log.as_deref().map(open).transpose()?;
         if let Some(digests) = &digests {
@@ -129,7 +134,9 @@ impl Run {
         if let Some(timeline) = &timeline {
             simulation = simulation.writing_timeline(timeline.clone());
         }
-        folder::write(&results.join(SCENARIO), &resolved)?;
+        if let Some(results) = &results {
+            folder::write(&results.join(SCENARIO), &resolved)?;
+        }
         if document.has_sweep() {
             bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
         }
@@ -156,14 +163,15 @@ impl Run {
         let interrupt = match keeper {
             Some(_) => None,
             None => Some(Interrupt::watch({
-                let (bar, results, log) = (bar.clone(), results.to_path_buf(), self.log.clone());
-                move || give_up(&bar, &results, log.as_deref())
+                let (bar, log) = (bar.clone(), self.log.clone());
+                let results = results.as_deref().map(Path::to_path_buf);
+                move || give_up(&bar, results.as_deref(), log.as_deref())
             })?),
         };
         let outcome =
             simulation.run_from(from, &mut |progress| bar.simulated(progress), &mut |snapshot| {
                 if let Some(keeper) = &mut keeper {
-                    keeper.look(snapshot, &bar, &results);
+                    keeper.look(snapshot, &bar, results.as_deref());
                 }
             });
         let _results_are_written = interrupt.as_ref().map(Interrupt::hold);
@@ -177,10 +185,8 @@ impl Run {
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
-        ResultFolder::begin(&results, Vec::new())?.finish(&rows.points, &[])?;
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
         let wish = FigureRequest { medium: self.output.medium(), ..FigureRequest::titled(&title) };
-        draw_all(&rows, &*results, &wish)?;
         let Point { measured, channels, .. } = &rows.points[0];
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
@@ -195,15 +201,27 @@ impl Run {
             over_bound: OverBound::new(&simulation, measured, channels),
             path_channels: text::held_up(&rows.points[0].explained.channels),
         };
-        summary.write(&results)?;
+        let finished = Finished {
+            rows: rows.clone(),
+            figures: wish,
+            summary: Some(summary.text()),
+            scenario: resolved,
+            folder: results.as_deref().map(Path::to_path_buf),
+        };
+        if let Some(results) = &results {
+            finished.write(ResultFolder::begin(results, Vec::new())?, results)?;
+        }
+        program::give(|answer| answer.result = Some(finished));
         if let Some(keeper) = &keeper {
             keeper.forget();
         }
 
-        let place = results.display().to_string();
+        let place = results.as_deref().map(|folder| folder.display().to_string());
+        let cost = Some(Cost::new(&work));
+        let printed = Printed { summary: &summary, results: place.clone(), cost };
+        printed.give();
         if self.output.json {
-            let cost = Some(Cost::new(&work));
-            Printed { summary: &summary, results: place, cost }.print()?;
+            printed.print()?;
         } else {
             let facts = text::outcome(measured, channels, &work);
             let over = text::over_bound(summary.over_bound.as_ref());
@@ -215,7 +233,8 @@ impl Run {
                 lines => format!("  workloads\n{lines}"),
             };
             print_text(&format!(
-                "{facts}{over}{waits}{phases}{flows}{workloads}results in {place}\n"
+                "{facts}{over}{waits}{phases}{flows}{workloads}{}",
+                place.map_or_else(String::new, |place| format!("results in {place}\n"))
             ))?;
         }
         match measured.status {
@@ -233,6 +252,12 @@ impl Run {
 }
 
 impl Run {
+    /// As a program calls it: files on demand.
+    pub(super) fn for_a_program(&mut self, text: Option<&str>) {
+        self.input.text = text.map(str::to_owned);
+        self.output.on_demand = true;
+    }
+
     /// Refuses the timeline of what has none.
     fn refuse_without_application(&self, scenario: &Scenario) -> Result<(), Failure> {
         let mut members = scenario.workload.members().iter();
@@ -339,10 +364,12 @@ fn is_unfinished(folder: &Path, resolved: &str) -> bool {
 }
 
 /// Leaves nothing of a run that is interrupted, so that the next one finds folder and log free.
-fn give_up(bar: &Bar, results: &Path, log: Option<&Path>) {
+fn give_up(bar: &Bar, results: Option<&Path>, log: Option<&Path>) {
     bar.finish();
-    let _ = fs::remove_file(results.join(SCENARIO));
-    Claim::release(results);
+    if let Some(results) = results {
+        let _ = fs::remove_file(results.join(SCENARIO));
+        Claim::release(results);
+    }
     if let Some(log) = log {
         let _ = fs::remove_file(log);
     }

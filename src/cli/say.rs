@@ -5,12 +5,15 @@ use std::io::{Write, stderr};
 
 use terminal_size::{Width, terminal_size_of};
 
+use super::program;
 use flitlab::printable::{printable_lines, without_error_numbers};
 
-/// Prints a line, without control characters; on a terminal wrapped at words.
+/// Prints a line, without control characters; on a terminal wrapped at words. A program gets it as it
+/// is.
 pub(super) fn say(text: &str) {
     let text = printable_lines(&without_error_numbers(text)).into_owned();
-    match terminal_size_of(stderr()) {
+    let terminal = if program::current().is_some() { None } else { terminal_size_of(stderr()) };
+    match terminal {
         Some((Width(columns), _)) => say_as_it_is(&wrapped(&text, usize::from(columns))),
         None => say_as_it_is(&text),
     }
@@ -31,7 +34,10 @@ fn wrapped(text: &str, columns: usize) -> String {
 
 /// Prints a line that may have colours.
 pub(super) fn say_as_it_is(text: &str) {
-    let _ = writeln!(stderr(), "{text}");
+    match program::current() {
+        Some(program) => program.note(text),
+        None => _ = writeln!(stderr(), "{text}"),
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,10 @@
 //! `summary.json`, and what `--json` prints.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
-use super::folder;
-use super::{Failure, text};
+use super::{Failure, program, text};
 use flitlab::measure::Saturation;
 use flitlab::printable::printable_lines;
-use flitlab::report::folder::SUMMARY;
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
 use flitlab::scenario::{Deadlock, Point};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
@@ -156,9 +152,9 @@ pub(super) struct Summary<'r> {
 }
 
 impl Summary<'_> {
-    pub(super) fn write(&self, results: &Path) -> Result<(), Failure> {
-        let json = serde_json::to_string_pretty(self).expect("rows are plain data");
-        folder::write(&results.join(SUMMARY), &(json + "\n"))
+    /// The contents of `summary.json`.
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string_pretty(self).expect("rows are plain data") + "\n"
     }
 }
 
@@ -167,19 +163,29 @@ impl Summary<'_> {
 pub(super) struct Printed<'a> {
     #[serde(flatten)]
     pub summary: &'a Summary<'a>,
-    pub results: String,
+    /// None if there are no files.
+    pub results: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }
 
 impl Printed<'_> {
+    /// Gives a program this object.
+    pub(super) fn give(&self) {
+        program::give(|answer| answer.json = serde_json::to_string(self).ok());
+    }
+
     pub(super) fn print(&self) -> Result<(), Failure> {
         print_json(self)
     }
 }
 
-/// Prints one JSON object on standard output.
+/// Prints one JSON object on standard output. A program gets it as a value.
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    if program::current().is_some() {
+        program::give(|answer| answer.json = serde_json::to_string(value).ok());
+        return Ok(());
+    }
     let json = serde_json::to_string_pretty(value).expect("plain data");
     print_text(&(json + "\n"))
 }
@@ -190,8 +196,13 @@ pub(super) fn mention(text: &str) {
 }
 
 /// Prints on standard output, without control characters; a reader that stops early is no error.
+/// A program gets it.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
+    if program::current().is_some() {
+        program::give(|answer| answer.text.push_str(&printable_lines(text)));
+        return Ok(());
+    }
     let text = printable_lines(text);
     match stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, program};
 
 /// Two threads simulate a 6x6x6 torus, 108 routers each, faster than one does, but no 5x5x5 torus
 /// (benches/runs).
@@ -52,7 +52,10 @@ impl Threads {
         self,
         work: impl FnOnce() -> Result<R, Failure> + Send,
     ) -> Result<R, Failure> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.count()).build();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.count())
+            .start_handler(program::for_threads())
+            .build();
         pool.map_err(|error| Failure::Run(format!("can't start threads: {error}")))?.install(work)
     }
 }

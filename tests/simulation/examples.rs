@@ -34,10 +34,19 @@ use flitlab::units::Picoseconds;
 #[test]
 fn every_example_is_tested_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let names = |folder: &str| {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(Result::unwrap);
+        let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+        files.map(|entry| entry.file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
     let tested = fs::read_to_string(root.join("tests/simulation/examples.rs")).unwrap();
-    for entry in fs::read_dir(root.join("examples")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    for name in names("examples") {
         assert!(tested.contains(&format!("#[path = \"../../examples/{name}\"]")), "{name}");
+    }
+    // Those of the Python package are run by its own tests.
+    let tested = fs::read_to_string(root.join("tests/python/test_flitlab.py")).unwrap();
+    for name in names("examples/python") {
+        assert!(tested.contains(&format!("\"examples/python/{name}\"")), "{name}");
     }
 }
 

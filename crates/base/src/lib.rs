@@ -15,6 +15,7 @@
 //! | [`mix`] | small numbers mixed into one, for hash maps and random choices |
 //! | [`printable`] | text of unknown origin, without control characters |
 //! | [`text_file`] | text files of users, read with a limit |
+//! | [`stop`] | work that can be ended from outside |
 //! | [`whole_file`] | files that are either complete or absent |
 //!
 //! # Units
@@ -77,6 +78,7 @@ pub mod narrow;
 pub mod prefetch;
 pub mod printable;
 pub mod registry;
+pub mod stop;
 pub mod text_file;
 pub mod units;
 pub mod whole_file;

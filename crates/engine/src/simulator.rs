@@ -28,6 +28,7 @@ use crate::router::{AllParts, Fail, Routers};
 use crate::trace::Trace;
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::narrow;
+use flitlab_base::stop::Stop;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_model::{
@@ -90,6 +91,8 @@ pub struct Engine<'f, O> {
     pub(super) statistics_since: Picoseconds,
     /// CPU time of all threads but the caller's.
     others: Duration,
+    /// Ends a run that this thread has begun.
+    stop: Stop,
     /// Called at every multiple of a window's length.
     log: Option<DigestLog<'f>>,
     pub(super) interruption: Option<(&'f Interruption, FailureProgress)>,
@@ -159,6 +162,7 @@ impl<'f, O: Observer> Engine<'f, O> {
             clock: Picoseconds::ZERO,
             statistics_since: Picoseconds::ZERO,
             others: Duration::ZERO,
+            stop: Stop::current(),
             log: None,
             interruption: interruption.map(|interruption| (interruption, FailureProgress::Ahead)),
             under_way_when_it_came: 0,
@@ -174,6 +178,9 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Simulates everything up to and including `limit`, or [`END`] if that is earlier. Returns
     /// whether any event is left that could happen later.
+    ///
+    /// Under a [`Stop`](flitlab_base::stop::Stop) that was there when the engine was made, it unwinds
+    /// within one window of being asked to. The engine can't be used any more then.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let limit = limit.min(END);
         let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };
@@ -203,7 +210,8 @@ impl<'f, O: Observer> Engine<'f, O> {
     fn run_parts_until(&mut self, limit: Picoseconds) -> bool {
         self.gather();
         let (left, others) =
-            with_parts!(&mut self.parts, parts => run_parts(parts, self.window, limit));
+            with_parts!(&mut self.parts, parts => run_parts(parts, self.window, limit, &self.stop));
+        self.stop.look();
         self.others += others;
         self.gather();
         // The rest may have been an attempt at an output that no packet asks for any more: then

@@ -14,6 +14,7 @@ use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Parameters, RunTotals, Settings, SimulationError};
 use flitlab_base::narrow::narrow;
+use flitlab_base::stop;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::{Candidate, Compass, Leg, Misroute};
@@ -179,6 +180,7 @@ impl<'a, O: Observer> Network<'a, O> {
         for instant in 0u64.. {
             let Some(time) = self.advance()? else { break };
             if instant % CHECKED == 0 {
+                stop::look();
                 if self.ages.least(time) > limit {
                     return Ok(None);
                 }

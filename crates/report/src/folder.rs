@@ -108,35 +108,8 @@ impl ResultFolder {
     /// # Errors
     /// If a file can't be written.
     pub fn finish(self, points: &[Point], found: &[SustainedLoad]) -> Result<(), ReportError> {
-        let put = Rewrite { folder: &self.folder, points };
-        put.file(POINTS, self.labels.clone(), |point| std::slice::from_ref(&point.measured))?;
-        put.file(CHANNELS, Labels::Place, |point| &point.channels)?;
-        put.file(LATENCIES, Labels::Place, |point| &point.latencies)?;
-        if points.iter().any(|point| !point.windows.is_empty()) {
-            put.file(WINDOWS, Labels::Place, |point| &point.windows)?;
-        }
-        if points.iter().any(|point| !point.workloads.is_empty()) {
-            put.filled(WORKLOADS, |point| &point.workloads)?;
-        }
-        if points.iter().any(|point| !point.slowdowns.is_empty()) {
-            put.file(SLOWDOWNS, Labels::Place, |point| &point.slowdowns)?;
-        }
-        if points.iter().any(|point| !point.explained.ranks.is_empty()) {
-            put.filled(RANKS, |point| &point.explained.ranks)?;
-            put.filled(ACTIVITY, |point| &point.explained.activity)?;
-            put.filled(PATH, |point| &point.explained.path)?;
-            put.filled(PHASES, |point| &point.explained.phases)?;
-            put.filled(RANK_PHASES, |point| &point.explained.rank_phases)?;
-        }
-        if points.iter().any(|point| !point.explained.bars.is_empty()) {
-            put.filled(TIMELINE, |point| &point.explained.bars)?;
-        }
-        if points.iter().any(|point| !point.explained.channels.is_empty()) {
-            put.filled(PATH_CHANNELS, |point| &point.explained.channels)?;
-        }
-        if points.iter().any(|point| !point.explained.flows.is_empty()) {
-            put.file(FLOWS, Labels::Place, |point| &point.explained.flows)?;
-        }
+        let mut put = Rewrite { folder: &self.folder };
+        of_points(points, &self.labels, &mut put)?;
         if !found.is_empty() {
             let rows = found.iter().map(|it| (&it.label, &it.found));
             return RowWriter::write_file(self.folder.join(SATURATION), self.labels, rows);
@@ -149,48 +122,90 @@ impl ResultFolder {
     }
 }
 
-/// Files that are replaced as wholes.
-struct Rewrite<'p> {
-    folder: &'p Path,
-    points: &'p [Point],
+/// What takes the rows of a result, file by file.
+pub(super) trait TakeFiles {
+    type Error;
+
+    /// Takes the rows of a file. Of a file of filled columns those without a value are left out.
+    fn file<R: Row>(
+        &mut self,
+        name: &'static str,
+        labels: &Labels,
+        filled: bool,
+        rows: &[(&Label, &R)],
+    ) -> Result<(), Self::Error>;
 }
 
-impl<'p> Rewrite<'p> {
-    fn file<R: Row + 'p>(
-        &self,
-        name: &str,
-        labels: Labels,
+/// Hands over the files of points: all that have a row, and those that each result has.
+pub(super) fn of_points<T: TakeFiles>(
+    points: &[Point],
+    all: &Labels,
+    into: &mut T,
+) -> Result<(), T::Error> {
+    /// The rows of all points under their labels.
+    fn rows<'p, R>(
+        points: &'p [Point],
         of: impl Fn(&'p Point) -> &'p [R],
-    ) -> Result<(), ReportError> {
-        self.replace(name, |partial| RowWriter::write_file(partial, labels, self.rows(of)))
+    ) -> Vec<(&'p Label, &'p R)> {
+        let rows = |point: &'p Point| of(point).iter().map(|row| (&point.label, row));
+        points.iter().flat_map(rows).collect()
     }
-
-    /// A file of which the columns without a value are left out.
-    fn filled<R: Row + 'p>(
-        &self,
-        name: &str,
-        of: impl Fn(&'p Point) -> &'p [R],
-    ) -> Result<(), ReportError> {
-        let rows: Vec<(&Label, &R)> = self.rows(of).collect();
-        self.replace(name, |partial| RowWriter::write_filled(partial, Labels::Place, &rows))
+    let place = &Labels::Place;
+    let measured = rows(points, |point| std::slice::from_ref(&point.measured));
+    into.file(POINTS, all, false, &measured)?;
+    into.file(CHANNELS, place, false, &rows(points, |point| &point.channels))?;
+    into.file(LATENCIES, place, false, &rows(points, |point| &point.latencies))?;
+    if points.iter().any(|point| !point.windows.is_empty()) {
+        into.file(WINDOWS, place, false, &rows(points, |point| &point.windows))?;
     }
-
-    fn rows<R: 'p>(
-        &self,
-        of: impl Fn(&'p Point) -> &'p [R],
-    ) -> impl Iterator<Item = (&'p Label, &'p R)> {
-        self.points.iter().flat_map(move |point| of(point).iter().map(|row| (&point.label, row)))
+    if points.iter().any(|point| !point.workloads.is_empty()) {
+        into.file(WORKLOADS, place, true, &rows(points, |point| &point.workloads))?;
     }
+    if points.iter().any(|point| !point.slowdowns.is_empty()) {
+        into.file(SLOWDOWNS, place, false, &rows(points, |point| &point.slowdowns))?;
+    }
+    if points.iter().any(|point| !point.explained.ranks.is_empty()) {
+        into.file(RANKS, place, true, &rows(points, |point| &point.explained.ranks))?;
+        into.file(ACTIVITY, place, true, &rows(points, |point| &point.explained.activity))?;
+        into.file(PATH, place, true, &rows(points, |point| &point.explained.path))?;
+        into.file(PHASES, place, true, &rows(points, |point| &point.explained.phases))?;
+        into.file(RANK_PHASES, place, true, &rows(points, |point| &point.explained.rank_phases))?;
+    }
+    if points.iter().any(|point| !point.explained.bars.is_empty()) {
+        into.file(TIMELINE, place, true, &rows(points, |point| &point.explained.bars))?;
+    }
+    if points.iter().any(|point| !point.explained.channels.is_empty()) {
+        into.file(PATH_CHANNELS, place, true, &rows(points, |point| &point.explained.channels))?;
+    }
+    if points.iter().any(|point| !point.explained.flows.is_empty()) {
+        into.file(FLOWS, place, false, &rows(points, |point| &point.explained.flows))?;
+    }
+    Ok(())
+}
 
-    fn replace(
-        &self,
-        name: &str,
-        write: impl FnOnce(&Path) -> Result<(), ReportError>,
+/// Files that are replaced as wholes.
+struct Rewrite<'f> {
+    folder: &'f Path,
+}
+
+impl TakeFiles for Rewrite<'_> {
+    type Error = ReportError;
+
+    fn file<R: Row>(
+        &mut self,
+        name: &'static str,
+        labels: &Labels,
+        filled: bool,
+        rows: &[(&Label, &R)],
     ) -> Result<(), ReportError> {
         let path = self.folder.join(name);
         let partial = path.with_extension("partial");
         remove(&partial)?;
-        write(&partial)?;
+        if filled {
+            RowWriter::write_filled(&partial, labels.clone(), rows)?;
+        } else {
+            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())?;
+        }
         Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
     }
 }

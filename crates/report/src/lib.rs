@@ -56,6 +56,7 @@
 
 mod application;
 mod channel;
+mod columns;
 pub mod comparison;
 mod csv;
 mod deadlock;
@@ -82,6 +83,7 @@ pub use application::{
     ActivityRow, BarRow, Explained, OperationFacts, PathChannelRow, PathRow, PhaseRow, RankPhaseRow,
 };
 pub use channel::ChannelRow;
+pub use columns::{NamedColumn, Table, Values};
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;
 pub use deliveries::{MessageRow, PacketRow, write_messages, write_packets};
@@ -98,6 +100,6 @@ pub use point::{PointRow, Status};
 pub use point_result::{DeadlockText, Point, PointResult};
 pub use result_rows::{BoundLine, ResultRows};
 pub use saturation::{Sustained, SustainedLoad};
-pub use table::{Cell, Column, Role};
+pub use table::{Cell, Column, Kind, Role};
 pub use window::{WindowPhase, WindowRow};
 pub use workload::{SlowdownRow, WorkloadRow};

@@ -49,6 +49,16 @@ impl Role {
     }
 }
 
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers.
+    Count,
+    /// Numbers, of which a file may have some without a fraction.
+    Number,
+    Text,
+}
+
 /// A column of the rows `R`.
 #[derive(Debug)]
 pub struct Column<R> {
@@ -65,6 +75,8 @@ pub struct Column<R> {
     /// Decimals that are worth reading.
     pub decimals: usize,
     pub role: Role,
+    /// What its values are.
+    pub kind: Kind,
     /// Whether it is shown without being asked for.
     pub usual: bool,
     /// Whether each row must have a value.
@@ -84,9 +96,9 @@ impl<R> Column<R> {
         cell: fn(&R) -> Cell,
     ) -> Self {
         let Unit { text: unit, suffix, decimals } = Number::UNIT;
-        let (meaning, usual, given) = (title, true, false);
+        let (kind, meaning, usual, given) = (Kind::Number, title, true, false);
         let read = |_: &mut R, _: &str| Ok(());
-        Self { name, title, meaning, unit, suffix, decimals, role, usual, given, cell, read }
+        Self { name, title, meaning, unit, suffix, decimals, role, kind, usual, given, cell, read }
     }
 
     /// The value in a row that is written.
@@ -187,6 +199,7 @@ fn finite(text: &str) -> Result<f64, String> {
 /// How values of a column become cells, and cells values.
 pub(super) trait CellKind {
     type Value;
+    const KIND: Kind = Kind::Number;
     const UNIT: Unit = Unit::NONE;
     /// Whether each row must have a value.
     const GIVEN: bool = false;
@@ -289,6 +302,7 @@ pub(super) struct Count<T>(PhantomData<T>);
 
 impl<T: Copy + Into<i128> + FromStr<Err = ParseIntError>> CellKind for Count<T> {
     type Value = Option<T>;
+    const KIND: Kind = Kind::Count;
 
     fn cell(value: &Option<T>) -> Cell {
         value.map_or(Cell::Empty, |count| Cell::Whole(count.into()))
@@ -304,6 +318,7 @@ pub(super) enum Hexadecimal {}
 
 impl CellKind for Hexadecimal {
     type Value = Option<u64>;
+    const KIND: Kind = Kind::Text;
 
     fn cell(value: &Option<u64>) -> Cell {
         value.map_or(Cell::Empty, |digest| Cell::Text(format!("{digest:016x}")))
@@ -322,6 +337,7 @@ pub(super) struct Given<K>(PhantomData<K>);
 
 impl<T: Copy, K: CellKind<Value = Option<T>>> CellKind for Given<K> {
     type Value = T;
+    const KIND: Kind = K::KIND;
     const UNIT: Unit = K::UNIT;
     const GIVEN: bool = true;
 
@@ -339,6 +355,7 @@ pub(super) struct Later<K>(PhantomData<K>);
 
 impl<K: CellKind> CellKind for Later<K> {
     type Value = K::Value;
+    const KIND: Kind = K::KIND;
     const UNIT: Unit = K::UNIT;
 
     fn cell(value: &K::Value) -> Cell {
@@ -355,6 +372,7 @@ pub(super) struct Text<T>(PhantomData<T>);
 
 impl<T: Serialize + DeserializeOwned> CellKind for Text<T> {
     type Value = T;
+    const KIND: Kind = Kind::Text;
     const GIVEN: bool = true;
 
     fn cell(value: &T) -> Cell {
@@ -374,6 +392,7 @@ pub(super) struct Name;
 
 impl CellKind for Name {
     type Value = Option<String>;
+    const KIND: Kind = Kind::Text;
 
     fn cell(value: &Option<String>) -> Cell {
         value.as_ref().map_or(Cell::Empty, |text| Cell::Text(text.clone()))
@@ -452,6 +471,7 @@ macro_rules! column {
             suffix: <$CellKind as crate::table::CellKind>::UNIT.suffix,
             decimals: <$CellKind as crate::table::CellKind>::UNIT.decimals,
             role: crate::table::Role::$Role,
+            kind: <$CellKind as crate::table::CellKind>::KIND,
             usual: crate::table::column!(@ $shown),
             given: <$CellKind as crate::table::CellKind>::GIVEN,
             cell: |$row| <$CellKind as crate::table::CellKind>::cell(&$value),

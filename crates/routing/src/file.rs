@@ -188,8 +188,8 @@ impl Default for Several {
     }
 }
 
-/// First step, directions and last step of a header, as the file has them.
-fn header_text(torus: &Torus, header: Header) -> (String, String, String) {
+/// First step, directions and last step of a header, as the file has them; `.` for none.
+pub fn header_text(torus: &Torus, header: Header) -> (String, String, String) {
     let name = |direction: usize| torus.direction_name(narrow(direction));
     let or_dot = |text: String| if text.is_empty() { ".".into() } else { text };
     let first = header.first_step().map(name).unwrap_or_default();

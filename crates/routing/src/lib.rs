@@ -101,7 +101,7 @@ pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
-pub use file::TableFile;
+pub use file::{TableFile, header_text};
 pub use forwarding::{ForwardingTable, MAX_VCS, VcAssignment};
 pub use forwarding_path::ShortestWays;
 pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};

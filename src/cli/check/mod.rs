@@ -52,6 +52,14 @@ pub(super) struct Check {
 }
 
 impl Check {
+    /// As a program calls it: no text.
+    pub(super) fn for_a_program(&mut self, text: Option<&str>) {
+        if let Some(input) = &mut self.input {
+            input.text = text.map(str::to_owned);
+        }
+        self.json = !self.resolved;
+    }
+
     pub(super) fn execute(self) -> Result<(), Failure> {
         if let Some(word) = &self.reference {
             return reference(word.as_deref());

@@ -7,7 +7,8 @@ use cpu_time::ProcessTime;
 
 use super::angara_report::AngaraReport;
 use super::traffic::TrafficReport;
-use super::{Failure, Route, SHOWN, read, refuse, wrong_line};
+use super::{Failure, Route, SHOWN, arrays, read, refuse, wrong_line};
+use crate::cli::program;
 use crate::cli::say::say;
 use flitlab::registry::Row;
 use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
@@ -83,11 +84,12 @@ pub(super) fn make(
     report.cpu_seconds = Some(cpu_seconds);
     report.seconds = Some(seconds);
     show(route, &report, fabric, &quality)?;
+    let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
+    program::give(|answer| answer.tables.push(arrays::routes(&file)));
     if !route.allow_partial && !choices.unroutable.is_empty() {
         return Err(Failure::Check(unroutable_text(fabric, &choices.unroutable)));
     }
     let Some(path) = &route.save else { return Ok(()) };
-    let file = TableFile::new(torus.clone(), faults.clone(), fabric.clone(), generated.table);
     route.write(path, |output| file.write(output))?;
     route.note(&format!("table in {}", path.display()))
 }
@@ -111,7 +113,9 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         let quality = Quality::new(choices.region(), &file.table);
         let mut report = AngaraReport::new(&choices, &file.table, &quality, &proof, None);
         report.asked_sigma = route.asked_sigma(&quality.loads, &quality.load);
-        return show(route, &report, &file.fabric, &quality);
+        show(route, &report, &file.fabric, &quality)?;
+        program::give(|answer| answer.tables.push(arrays::routes(&file)));
+        return Ok(());
     }
     let describe = |flaw: &&Flaw| {
         let place = match file.line(flaw) {

@@ -5,7 +5,8 @@ use std::time::Instant;
 use cpu_time::ProcessTime;
 
 use super::forwarding_report::{CompleteGraphReport, ForwardingReport};
-use super::{Failure, Maker, Partition, Route, dump};
+use super::{Failure, Maker, Partition, Route, arrays, dump};
+use crate::cli::program;
 use crate::cli::text::fabric_text;
 use flitlab::registry::Row;
 use flitlab::routing::agnostic::{
@@ -166,6 +167,7 @@ pub(super) fn judge(
     report.flaws = refused.len();
     route.print(&report, || report.text())?;
     route.draw(fabric, &report.title(), quality.loads.iter().copied())?;
+    program::give(|answer| answer.tables.push(arrays::next_hops(fabric, table)));
     if !refused.is_empty() {
         return Err(super::refuse(refused.iter().map(|flaw| flaw.describe(fabric))));
     }

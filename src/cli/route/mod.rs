@@ -2,6 +2,7 @@
 
 mod angara;
 mod angara_report;
+mod arrays;
 mod choose;
 mod detours;
 mod dump;
@@ -24,10 +25,10 @@ use super::input::Input;
 use super::same_file::is_same;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, folder};
+use super::{Failure, folder, program};
 use flitlab::registry::{Component, Row};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
-use flitlab::report::{LoadRow, rows_text};
+use flitlab::report::{LoadRow, Table, rows_text};
 use flitlab::routing::{
     LoadFigures, MAX_POWER, MAX_VCS, TableFile, agnostic, angara as tables, deviation,
 };
@@ -135,6 +136,13 @@ enum Maker<'n> {
 }
 
 impl Route {
+    /// As a program calls it.
+    pub(super) fn for_a_program(&mut self, text: Option<&str>) {
+        if let Some(input) = &mut self.input {
+            input.text = text.map(str::to_owned);
+        }
+    }
+
     pub(super) fn execute(self) -> Result<(), Failure> {
         if let Some(path) = &self.check {
             return self.threads.with(|| {
@@ -285,27 +293,42 @@ impl Route {
         Ok(maker)
     }
 
-    /// Draws the channel loads, if that is wanted.
+    /// Draws the channel loads, if that is wanted. A program gets them.
     fn draw(
         &self,
         fabric: &Fabric,
         title: &str,
         loads: impl Iterator<Item = (Channel, f64)>,
     ) -> Result<(), Failure> {
+        if self.out.is_none() && program::current().is_none() {
+            return Ok(());
+        }
+        let rows = LoadRow::of(fabric, loads);
+        let mut figures = Vec::new();
+        if fabric.torus().is_some() {
+            figures.push(("heat-map", load_heat_map(&rows, title)));
+        }
+        figures.push(("histogram", load_histogram(&rows, title)));
+        program::give(|answer| {
+            answer.tables.push(Table::of_rows("loads", &rows));
+            let figures = figures.iter().map(|(name, figure)| ((*name).into(), figure.clone()));
+            answer.figures = figures.collect();
+        });
         let Some(out) = &self.out else { return Ok(()) };
         let out = folder::prepare("", Some(out))?;
-        let rows = LoadRow::of(fabric, loads);
         folder::write(&out.join("loads.csv"), &rows_text(&rows))?;
-        if fabric.torus().is_some() {
-            load_heat_map(&rows, title).write_to(&out, "heat-map", &Medium::default())?;
+        for (name, figure) in &figures {
+            figure.write_to(&out, name, &Medium::default())?;
         }
-        load_histogram(&rows, title).write_to(&out, "histogram", &Medium::default())?;
         self.note(&format!("figures in {}", out.display()))
     }
 
     /// Prints a report, as an object or as text.
     fn print(&self, report: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        if self.json { print_json(report) } else { print_text(&text()) }
+        if self.json || program::current().is_some() {
+            print_json(report)?;
+        }
+        if self.json { Ok(()) } else { print_text(&text()) }
     }
 
     /// Says what was written, if people read it.

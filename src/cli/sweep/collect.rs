@@ -37,7 +37,7 @@ pub(super) struct Collect {
 
 impl Collect {
     pub(super) fn execute(self) -> Result<(), Failure> {
-        let Begun { mut sweep, .. } = Begun::open(&self.folder)?;
+        let Begun { mut sweep, resolved } = Begun::open(&self.folder)?;
         if self.no_figures {
             sweep.figures.formats = Some(Vec::new());
         }
@@ -71,7 +71,8 @@ impl Collect {
         }
         let interrupt = Interrupt::watch(|| say("interrupted; finished points are kept"))?;
         let bar = Bar::of_sweep(found.len() as u64);
-        let mut results = Results::begin(&self.folder, self.json, &sweep, bar.clone(), interrupt)?;
+        let (folder, json) = (&self.folder, self.json);
+        let mut results = Results::begin(folder, resolved, json, &sweep, bar.clone(), interrupt)?;
         for (place, stored) in found {
             let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
             if progress[number] != Progress::LeftOut {

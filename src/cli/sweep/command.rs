@@ -29,6 +29,13 @@ enum Later {
 }
 
 impl SweepCommand {
+    /// As a program calls it.
+    pub(in super::super) fn for_a_program(&mut self, text: Option<&str>) {
+        if let Step::Begin(sweep) = &mut self.0 {
+            sweep.for_a_program(text);
+        }
+    }
+
     pub(in super::super) fn execute(self) -> Result<(), Failure> {
         match self.0 {
             Step::Begin(sweep) => sweep.execute(),

@@ -27,10 +27,11 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, text, unasked};
+use super::{Failure, folder, program, text, unasked};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
+use flitlab::stop;
 use flitlab::sweep::{Simulation, Store, in_parallel, plan, run_grid, run_search};
 use options::{Executor, SlurmOptions};
 use results::Results;
@@ -128,6 +129,8 @@ impl Sweep {
         }
         let simulation = Simulation::new(first)?;
         let out = self.output.out.as_deref();
+        // What nobody waits for any more begins no folder.
+        stop::look();
         let place = if self.resume {
             SweepFolder::resume(&first.name, out, &sweep.points)?
         } else {
@@ -142,13 +145,20 @@ impl Sweep {
             mention(&format!("{headline}: {}\n", text::counted(sweep.points.len(), "point")));
         }
         let again = again(&self.output, self.resume, &place.results);
-        self.run(&sweep, &simulation, &place, &again).map_err(|failure| hint(failure, &again))
+        self.run(&sweep, &scenario, &simulation, &place, &again)
+            .map_err(|failure| hint(failure, &again))
+    }
+
+    /// As a program calls it.
+    pub(super) fn for_a_program(&mut self, text: Option<&str>) {
+        self.input.text = text.map(str::to_owned);
     }
 
     /// Runs what is not finished, and writes the results of all.
     fn run(
         &self,
         sweep: &scenario::Sweep,
+        resolved: &str,
         simulation: &Simulation,
         place: &SweepFolder,
         again: &str,
@@ -178,7 +188,8 @@ impl Sweep {
             }
         })?;
         let json = self.output.json;
-        let mut results = Results::begin(&place.results, json, sweep, bar.clone(), interrupt)?;
+        let (folder, resolved) = (&place.results, resolved.to_owned());
+        let mut results = Results::begin(folder, resolved, json, sweep, bar.clone(), interrupt)?;
         let saturation =
             estimated(sweep, place, &bar, self.threads.count(), || match sweep.saturation {
                 None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
@@ -239,7 +250,9 @@ impl Sweep {
             results.take(place, &sweep.points[place.0], obtained)
         };
         let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
+        let enter = program::for_threads();
         let search = |&(number, point): &(usize, &Point)| {
+            enter(0);
             let mut tried = 0;
             let found = run_search(point, tolerance, store, |obtained| {
                 tried += 1;

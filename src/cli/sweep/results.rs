@@ -1,16 +1,15 @@
 //! The result files of a sweep: rows as they come, and all rows in order at the end.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::super::finished::Finished;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, folder, text, workloads};
+use super::super::{Failure, program, text, workloads};
 use super::bounds;
 use crate::cli::say::say;
-use flitlab::report::figure::{FigureKind, FigureRequest, Medium, draw_all};
+use flitlab::report::figure::{FigureRequest, Medium};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
     self, BoundLine, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
@@ -29,6 +28,8 @@ struct Told {
 /// The results found so far.
 pub(super) struct Results<'f> {
     folder: &'f Path,
+    /// The scenario, with every value written out.
+    resolved: String,
     rows: ResultFolder,
     /// Each with its place in the order of the sweep.
     found: Vec<((usize, u32), report::Point, Told)>,
@@ -52,6 +53,7 @@ impl<'f> Results<'f> {
     /// points that still belong to the sweep are found again.
     pub fn begin(
         folder: &'f Path,
+        resolved: String,
         json: bool,
         sweep: &Sweep,
         bar: Bar,
@@ -60,6 +62,7 @@ impl<'f> Results<'f> {
         let labels: Vec<Label> = sweep.points.iter().map(|point| label_of(point, 0)).collect();
         Ok(Self {
             folder,
+            resolved,
             rows: ResultFolder::begin(folder, keys_of(&labels))?,
             found: Vec::new(),
             json,
@@ -124,7 +127,6 @@ impl<'f> Results<'f> {
         let loads = saturation.iter().map(|note| note.found.clone()).collect();
         let bounds = std::mem::take(&mut self.bounds);
         let rows = ResultRows { points, saturation: loads, bounds, ..ResultRows::default() };
-        self.rows.finish(&rows.points, &rows.saturation)?;
         let scenario = simulation.scenario();
         let Figures { look, sheet, formats, title, .. } = self.figures;
         let untitled = title.as_deref() == Some("");
@@ -132,8 +134,6 @@ impl<'f> Results<'f> {
         let formats = formats.unwrap_or_else(|| Medium::default().formats);
         let medium = Medium { sheet, formats };
         let wish = FigureRequest { look, medium, untitled, ..FigureRequest::titled(&title) };
-        let drawn = draw_all(&rows, self.folder, &wish)?;
-        remove_other_figures(self.folder, &drawn.written)?;
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
         let warnings = told().flat_map(|(point, told)| {
             let place = point_name(&point.label, &point.measured, repeated);
@@ -159,12 +159,20 @@ impl<'f> Results<'f> {
             over_bound: None,
             path_channels: &[],
         };
-        if self.whole {
-            summary.write(self.folder)?;
-        }
+        let finished = Finished {
+            rows: rows.clone(),
+            figures: wish,
+            summary: self.whole.then(|| summary.text()),
+            scenario: self.resolved,
+            folder: Some(self.folder.into()),
+        };
+        finished.write(self.rows, self.folder)?;
+        program::give(|answer| answer.result = Some(finished));
         let place = self.folder.display().to_string();
+        let printed = Printed { summary: &summary, results: Some(place.clone()), cost: None };
+        printed.give();
         if self.json {
-            Printed { summary: &summary, results: place, cost: None }.print()?;
+            printed.print()?;
         } else {
             let notes: String =
                 summary.saturation.iter().map(|note| saturation_text(note, repeated)).collect();
@@ -244,23 +252,5 @@ fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
         None => format!(
             "  {series}{seed}: sustains load {load:.4}, the highest that its bound allows\n"
         ),
-    }
-}
-
-/// Removes the figures of an earlier state of the sweep that it has no more.
-fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut paths = entries.map(|entry| entry.path());
-    paths.try_for_each(|path| {
-        if FigureKind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
-    })
-}
-
-fn remove(path: &Path) -> Result<(), Failure> {
-    match fs::remove_file(path) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => {
-            Err(folder::cannot_write(path, &cause))
-        }
-        _ => Ok(()),
     }
 }

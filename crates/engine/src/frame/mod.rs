@@ -15,7 +15,7 @@ pub(crate) mod exchange;
 pub(crate) mod thread_barrier;
 pub(crate) mod tick;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -29,6 +29,7 @@ use crate::frame::tick::{FAR, HORIZON, NEVER, NO_TIME, Tick, tick, time};
 use crate::observer::Observer;
 use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
+use flitlab_base::stop::Stop;
 use flitlab_base::units::Picoseconds;
 
 /// The interval of time that is simulated in one round of visits.
@@ -212,11 +213,12 @@ fn prefetch_ahead<P: SimulatedPart>(part: &P, due: &[u32], step: usize) {
 
 /// Simulates all parts up to and including `limit`, one thread each, in windows of this length.
 /// Returns whether any event is left that could happen later, and the CPU time of all threads but
-/// the caller's.
+/// the caller's. Where `stop` is asked for, all return at the end of one window.
 pub(crate) fn run_parts<P: SimulatedPart, O: Observer>(
     parts: &mut [ObservedPart<P, O>],
     length: Tick,
     limit: Picoseconds,
+    stop: &Stop,
 ) -> (bool, Duration) {
     let team = ThreadTeam {
         exchange: Exchange::new(parts.len()),
@@ -224,6 +226,7 @@ pub(crate) fn run_parts<P: SimulatedPart, O: Observer>(
         reports: (0..2 * parts.len()).map(|_| WindowReport::default()).collect(),
         length,
         limit,
+        stop,
     };
     let (first, others) = parts.split_first_mut().expect("there is a part");
     if others.is_empty() {
@@ -258,10 +261,12 @@ struct WindowReport {
     /// The time at which the last of its terminals came to the barrier; [`NO_TIME`] if some have
     /// not come.
     at_barrier: AtomicU64,
+    /// Whether the first part has seen that all are to stop.
+    stopped: AtomicBool,
 }
 
 /// State that the threads of a simulation share while it runs.
-struct ThreadTeam<L> {
+struct ThreadTeam<'s, L> {
     exchange: Exchange<L>,
     barrier: ThreadBarrier,
     /// By parity of the window, then part.
@@ -269,9 +274,10 @@ struct ThreadTeam<L> {
     /// The time within which a router cannot reach another one.
     length: Tick,
     limit: Picoseconds,
+    stop: &'s Stop,
 }
 
-impl<L: HasEarliest> ThreadTeam<L> {
+impl<L: HasEarliest> ThreadTeam<'_, L> {
     /// Simulates a part, window by window. Returns whether any event is left that could happen
     /// later.
     fn run<P: SimulatedPart<Outgoing = L>, O: Observer>(
@@ -310,7 +316,7 @@ impl<L: HasEarliest> ThreadTeam<L> {
     }
 
     /// Exchanges data with the other parts. Returns the start of the next window: a lower bound of
-    /// the first event of all parts.
+    /// the first event of all parts; [`NO_TIME`] if they are to stop.
     fn synchronise<P: SimulatedPart<Outgoing = L>>(
         &self,
         window: usize,
@@ -321,7 +327,13 @@ impl<L: HasEarliest> ThreadTeam<L> {
         let own = part.schedule().part;
         reports[own].earliest.store(self.send(window, part).0, Ordering::Relaxed);
         reports[own].at_barrier.store(part.at_barrier().0, Ordering::Relaxed);
+        if own == 0 {
+            reports[0].stopped.store(self.stop.is_asked(), Ordering::Relaxed);
+        }
         self.barrier.wait();
+        if reports[0].stopped.load(Ordering::Relaxed) {
+            return NO_TIME;
+        }
         for from in (0..parts).filter(|&from| from != own) {
             part.take_incoming(from, &mut self.exchange.open(window, from, own));
         }
@@ -512,7 +524,7 @@ mod tests {
         let mut rings: Vec<_> = (0..parts).map(part).collect();
         let mut left = true;
         for &limit in limits {
-            left = run_parts(&mut rings, STEP, limit).0;
+            left = run_parts(&mut rings, STEP, limit, &Stop::default()).0;
         }
         let sum = rings.iter().map(|ring| ring.part.sum).sum();
         (sum, rings.iter().map(|ring| ring.part.visits).sum(), left)
@@ -548,11 +560,32 @@ mod tests {
     }
 
     #[test]
+    fn all_parts_end_at_one_window_when_they_are_asked_to() {
+        for parts in 1..=4 {
+            let ring = |part| Ring::new(part, parts, 50, u32::MAX);
+            let ring = |part| ObservedPart { part: ring(part), observer: () };
+            let mut rings: Vec<_> = (0..parts).map(ring).collect();
+            let stop = Stop::default();
+            let left = std::thread::scope(|scope| {
+                let run = || run_parts(&mut rings, STEP, Picoseconds::NEVER, &stop).0;
+                let running = scope.spawn(run);
+                std::thread::sleep(Duration::from_millis(20));
+                stop.ask();
+                running.join().unwrap()
+            });
+            assert!(left, "tokens are still going round");
+            let ends: Vec<Tick> = rings.iter().map(|it| it.part.schedule.window.end).collect();
+            assert!(ends.iter().all(|&end| end == ends[0] && end > 0), "{ends:?}");
+        }
+    }
+
+    #[test]
     fn the_epoch_moves_on_and_nobody_notices() {
         let mut ring = ObservedPart { part: Ring::new(0, 1, 1, 2), observer: () };
         let late = HORIZON + 100;
         ring.part.arrive(0, late, 2);
-        assert!(!run_parts(std::slice::from_mut(&mut ring), STEP, Picoseconds::NEVER).0);
+        let rings = std::slice::from_mut(&mut ring);
+        assert!(!run_parts(rings, STEP, Picoseconds::NEVER, &Stop::default()).0);
         let of_token = |start: Tick| (0..3).map(move |step| u64::from(start + step * STEP));
         assert_eq!(ring.part.sum, of_token(0).chain(of_token(late)).sum::<u64>());
         assert_eq!(ring.part.schedule.epoch, Picoseconds::from(late), "it has moved on");

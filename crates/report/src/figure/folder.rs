@@ -85,8 +85,7 @@ pub fn draw_all(
 ) -> Result<Files, ReportError> {
     let folder = folder.as_ref();
     fs::create_dir_all(folder).map_err(FileError::write(folder))?;
-    let (rows, pens) = chosen(rows, &wish.look);
-    let figures = figures(&rows, &pens, wish);
+    let figures = figures_of(rows, wish);
     let mut files = Files::default();
     for (name, figure) in &figures {
         figure.add_to(&mut files, folder, name, &wish.medium)?;
@@ -96,6 +95,12 @@ pub fn draw_all(
         files.write_text(folder.join(DOCUMENT), &pgfplots::document(&names))?;
     }
     Ok(files)
+}
+
+/// The figures that [`draw_all`] draws, with their names.
+pub fn figures_of(rows: &ResultRows, wish: &FigureRequest) -> Vec<(String, Figure)> {
+    let (rows, pens) = chosen(rows, &wish.look);
+    figures(&rows, &pens, wish)
 }
 
 /// The rows of the series that are to be shown, in their order and with the names that they shall

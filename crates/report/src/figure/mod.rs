@@ -66,7 +66,7 @@ pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
 pub use completion::completion_figure;
 pub use figure_style::{FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Tail};
-pub use folder::{FigureRequest, choose, draw_all, short_name};
+pub use folder::{FigureRequest, choose, draw_all, figures_of, short_name};
 pub use heat_map::{channel_heat_map, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::{Draw, FIGURES, FigureKind, FigureTask, Named, only};

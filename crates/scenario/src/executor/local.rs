@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use flitlab_base::stop::Stop;
+
 /// Does all jobs, `threads` at a time, and hands each result to `each` on the calling thread as it
-/// comes. The order in which results come depends on the machine, what they are doesn't.
+/// comes. All work under the stop of the calling thread. The order in which results come depends on the machine, what they are doesn't.
 ///
 /// # Errors
 /// The first error of `each`; jobs that have not begun by then don't.
@@ -17,14 +19,15 @@ pub fn in_parallel<J: Sync, R: Send, E>(
     mut each: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
+    let (stop, from_outside) = (AtomicBool::new(false), Stop::current());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.clamp(1, jobs.len().max(1)))
             .map(|_| {
                 let sender = sender.clone();
-                let (next, stop, work) = (&next, &stop, &work);
+                let (next, stop, work, from_outside) = (&next, &stop, &work, &from_outside);
                 scope.spawn(move || {
+                    from_outside.enter();
                     while !stop.load(Ordering::Relaxed)
                         && let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
                         && sender.send(work(job)).is_ok()

@@ -19,6 +19,7 @@ use super::queue::TimeHeap;
 use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
 use flitlab_base::narrow::try_rounded;
+use flitlab_base::stop::Stop;
 use flitlab_base::units::Picoseconds;
 
 /// An operation that is due, or a message that arrives.
@@ -84,7 +85,9 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
             queue.push(Picoseconds::ZERO, Event { operation, rank, is_message: false });
         }
     }
+    let stop = Stop::current();
     while let Some((time, event)) = queue.pop() {
+        stop.look();
         let Event { operation: number, rank, .. } = event;
         let operation = schedule.operation(number);
         let more = operation.amount.max(1) - 1;

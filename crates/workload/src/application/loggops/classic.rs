@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
 use flitlab_base::narrow::try_rounded;
+use flitlab_base::stop::Stop;
 use flitlab_base::units::Picoseconds;
 
 /// An operation that is due, or a message that arrives; ordered by its first two members, which are
@@ -62,7 +63,9 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
     }
     // The operations that an event frees at the rank where it happens, and at its partner.
     let (mut here, mut there) = (Vec::new(), Vec::new());
+    let stop = Stop::current();
     while let Some(Reverse(event)) = queue.pop() {
+        stop.look();
         let Event { time, operation: number, rank, .. } = event;
         let operation = schedule.operation(number);
         let mut partner = None;

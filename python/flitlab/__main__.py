@@ -1,0 +1,18 @@
+"""The command `flitlab`."""
+
+import signal
+import sys
+
+from . import _flitlab
+
+
+def main() -> int:
+    """Does what the arguments of this process ask for; returns the exit code."""
+    # The command has its own way with Ctrl-C; Python's would wait until all is done.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    name = "flitlab" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
+    return _flitlab.main([name, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

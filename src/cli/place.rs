@@ -18,7 +18,7 @@ use super::{Failure, text};
 use flitlab::report::rows_text;
 use flitlab::scenario::Scenario;
 use flitlab::sweep::{PlaceSearch, Placed};
-use flitlab::units::{ClockTime, parse_clock_time, time_text};
+use flitlab::units::{ClockTime, parse_clock_time, short_time_text};
 
 /// Search for the nodes on which a scenario's applications end soonest
 ///
@@ -138,8 +138,8 @@ impl Place {
 fn line(placed: &Placed, own: &Placed, applications: &[String]) -> String {
     let times =
         applications.iter().zip(&placed.completions).map(|(name, &time)| match applications {
-            [_] => time_text(time),
-            _ => format!("{name} {}", time_text(time)),
+            [_] => short_time_text(time),
+            _ => format!("{name} {}", short_time_text(time)),
         });
     let times: Vec<String> = times.collect();
     let beside = match placed.by == own.by {

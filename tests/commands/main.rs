@@ -16,6 +16,7 @@ mod checkpoint;
 mod claims;
 mod cli;
 mod first_steps;
+mod place;
 mod program;
 mod python;
 mod reproductions;

@@ -179,6 +179,12 @@ fn applications(all: &mut Vec<Piece>) {
         "application.schedule = { ring = { ranks = 8, bytes = \"300 B\", compute_ns = 50 } }",
         "application.schedule = { halo3d-26 = { ranks = 8, points = [4, 4, 4], iterations = 2 } }",
         "application.schedule = { all-reduce = { ranks = 8, bytes = \"2 KiB\", algorithm = \"binary\" } }",
+        "application.schedule = { all-reduce = { ranks = 8, bytes = \"20 KiB\", algorithm = \"double-binary-tree\", channels = 2, segment = \"4 KiB\" } }",
+        "application.schedule = { all-gather = { ranks = 8, bytes = \"2 KiB\", channels = 3, segment = \"512 B\" } }",
+        "application.schedule = { training = { layers = 2, hidden = 64, feed_forward = 128, sequence = 16, micro_batches = 2, \
+         pipeline = 2, data = 4, expert = 2, experts = 4, flops_per_second = 1e12 } }",
+        "application.schedule = { inference = { layers = 2, hidden = 64, feed_forward = 128, prompt = 16, generated = 3, \
+         pipeline = 2, tensor = 2, data = 2, flops_per_second = 1e12, memory_bandwidth = \"100 GB/s\" } }",
         "application.file = \"../../goal/dissemination_16.goal\"",
     ];
     all.extend(each("schedule", &schedules));

@@ -23,7 +23,7 @@ impl FigureKind {
 const COMPUTING: &str = "computing";
 
 /// What belongs to no phase, such as waiting for the last rank.
-const OTHER: &str = "other";
+const OTHER: &str = "outside of phases";
 
 /// The share of a rank's time, in the mean, that it computes, and that it waits for each phase or
 /// spends on its messages, of a workload of a point.
@@ -89,4 +89,39 @@ fn of_point(point: &Point) -> Vec<Shares<'_>> {
 
 fn name_of(row: &PhaseRow) -> &str {
     if row.phase == "-" { OTHER } else { &row.phase }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flitlab_base::units::Picoseconds;
+
+    fn row(workload: Option<&str>, phase: &str, compute: u64, waits: u64) -> PhaseRow {
+        PhaseRow {
+            workload: workload.map(str::to_owned),
+            phase: phase.into(),
+            ranks_compute: Picoseconds(compute),
+            ranks_partner: Picoseconds(waits / 2),
+            ranks_queueing: Picoseconds(waits - waits / 2),
+            ..PhaseRow::default()
+        }
+    }
+
+    #[test]
+    fn shares_are_of_a_workloads_own_time() {
+        let mut point = Point::default();
+        point.label.series = "torus".into();
+        point.explained.phases = vec![
+            row(Some("one"), "-", 40, 10),
+            row(Some("one"), "all-reduce", 0, 30),
+            row(Some("one"), "barrier", 0, 0),
+            row(Some("one"), "all-to-all", 0, 20),
+            row(Some("two"), "all-reduce", 75, 25),
+        ];
+        let found: Vec<(String, Vec<(&str, f64)>)> =
+            of_point(&point).into_iter().map(|it| (it.label, it.shares)).collect();
+        let one = vec![(COMPUTING, 0.4), ("all-reduce", 0.3), ("all-to-all", 0.2), (OTHER, 0.1)];
+        let two = vec![(COMPUTING, 0.75), ("all-reduce", 0.25)];
+        assert_eq!(found, [("torus, one".into(), one), ("torus, two".into(), two)]);
+    }
 }

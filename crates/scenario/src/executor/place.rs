@@ -18,6 +18,7 @@ use super::simulation::{Outcome, SetupError, Simulation};
 use crate::Scenario;
 use crate::workload::{WorkloadSpec, Workloads};
 use flitlab_base::document::quoted;
+use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
@@ -134,6 +135,8 @@ impl PlaceSearch {
         let seats: Vec<Vec<u32>> =
             places.iter().map(|nodes| nodes.iter().map(seat).collect()).collect();
         let talks = talks(&scenario.workload, &members, &seats, base.len());
+        let bytes = 2 * base.len() as u64 * base.len() as u64;
+        claim("the hops between the nodes of a placement", bytes).map_err(SetupError::from)?;
         let hops = hops(fabric, &base);
         let random = ChaCha8Rng::seed_from_u64(scenario.seed);
         Ok(Self { scenario, members, seats, base, talks, hops, random })
@@ -149,6 +152,8 @@ impl PlaceSearch {
     /// each application's ranks are in a file. Workloads whose nodes were allocated keep them.
     pub fn settings(&self, placed: &Placed, file: impl Fn(&str) -> String) -> Vec<String> {
         let mut settings = Vec::new();
+        let used = |node: &u32| placed.nodes.iter().flatten().any(|used| used == node);
+        let mut spare = self.base.iter().filter(|node| !used(node));
         for (at, member) in self.scenario.workload.members().iter().enumerate() {
             let application = self.members.iter().position(|&member| member == at);
             let mut nodes = member.nodes.clone();
@@ -161,6 +166,11 @@ impl PlaceSearch {
             if let Some(mut nodes) = nodes {
                 nodes.sort_unstable();
                 nodes.dedup();
+                // A job may have more nodes than its ranks take.
+                let wanted = member.nodes.as_ref().map_or(0, Vec::len);
+                let missing = wanted.saturating_sub(nodes.len());
+                nodes.extend(spare.by_ref().take(missing));
+                nodes.sort_unstable();
                 settings.push(format!("{} = {nodes:?}", member.key("nodes")));
             }
         }

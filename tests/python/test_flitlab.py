@@ -27,6 +27,9 @@ import warnings
 import flitlab
 import numpy
 
+# Who runs tests in the background, as nohup does, lets them ignore Ctrl-C.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("FLITLAB", "flitlab")
 

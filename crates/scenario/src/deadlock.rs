@@ -98,9 +98,13 @@ impl Scenario {
                     .into(),
             ),
             RoutingSpec::Relation(spec) if spec.unproved => Some(format!(
-                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set \
-                 routing.relation.rule=up-down",
-                spec.rule.name()
+                "{} can deadlock on this fabric, and `unproved = true` allows it; try --set {}",
+                spec.rule.name(),
+                // Packets of this rule decide nothing, let alone again.
+                match spec.again {
+                    None => "routing.relation.rule=up-down",
+                    Some(_) => "'routing.relation={ rule = \"up-down\" }'",
+                }
             )),
             RoutingSpec::Relation(spec) if wormhole => Some(format!(
                 "worms can stand behind others that wait, and hold escapes meanwhile, so those of {} don't keep them from \

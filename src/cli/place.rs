@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 
+use super::finished::SCENARIO;
 use super::folder::{self, cannot_write};
 use super::input::Input;
 use super::interrupt::Interrupt;
@@ -49,8 +50,6 @@ pub(super) struct Place {
     json: bool,
 }
 
-const SCENARIO: &str = "scenario.toml";
-
 /// A row of placements.csv.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -80,6 +79,9 @@ impl Place {
         let asked = Interrupt::note()?;
         let scenario = Scenario::read(&document)?;
         let fabric = &scenario.network.fabric;
+        if document.has_sweep() {
+            say("note: [sweep] is left out by place, which searches for the scenario itself");
+        }
         let mut search = PlaceSearch::new(&scenario)?;
         let applications = search.names();
         let results = folder::prepare(&scenario.name, self.out.as_deref())?;

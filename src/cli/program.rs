@@ -171,7 +171,7 @@ pub(super) fn end(code: i32) -> ! {
 }
 
 impl Arguments {
-    /// The same command as a program calls it.
+    /// The command as a program calls it.
     fn for_a_program(mut self, text: Option<&str>) -> Self {
         match &mut self.command {
             Command::Run(run) => run.for_a_program(text),

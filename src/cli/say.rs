@@ -8,8 +8,8 @@ use terminal_size::{Width, terminal_size_of};
 use super::program;
 use flitlab::printable::{printable_lines, without_error_numbers};
 
-/// Prints a line, without control characters; on a terminal wrapped at words. A program gets it as it
-/// is.
+/// Prints a line, without control characters; on a terminal wrapped at words. A program gets it as
+/// it is.
 pub(super) fn say(text: &str) {
     let text = printable_lines(&without_error_numbers(text)).into_owned();
     let terminal = if program::current().is_some() { None } else { terminal_size_of(stderr()) };

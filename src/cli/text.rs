@@ -323,14 +323,14 @@ const PHASES: usize = 8;
 /// What the phases of applications took, a line each, the one of which most is exposed first.
 pub(super) fn phases(rows: &[PhaseRow]) -> String {
     let mut sorted: Vec<&PhaseRow> = rows.iter().filter(|row| row.phase != "-").collect();
-    sorted.sort_by_key(|row| std::cmp::Reverse(row.exposed_of_ranks()));
+    sorted.sort_by_key(|row| std::cmp::Reverse(PhaseRow::exposed(row.ranks())));
     let lines = sorted.iter().take(PHASES).enumerate().map(|(place, row)| {
         let workload = row.workload.as_ref().map_or(String::new(), |name| format!("{name}: "));
         let text = format!(
             "{workload}{} exposes {} of communication a rank, {} of the critical path",
             row.phase,
-            short_time_text(row.exposed_of_ranks()),
-            short_time_text(row.exposed_of_path())
+            short_time_text(PhaseRow::exposed(row.ranks())),
+            short_time_text(PhaseRow::exposed(row.path()))
         );
         terminal::fact(if place == 0 { "phases" } else { "" }, &text, COLUMN)
     });

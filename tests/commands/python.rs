@@ -11,7 +11,8 @@ use crate::common::workplace::Workplace;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What is installed from afar. Where it can't be had, neither can what `pip install .` builds with.
+/// What is installed from afar. Where it can't be had, neither can what `pip install .` builds
+/// with.
 const PACKAGES: [&str; 2] = ["numpy>=1.21", "maturin>=1.8,<2"];
 
 fn skipped(test: &str, why: &str) {

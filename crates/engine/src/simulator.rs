@@ -179,8 +179,8 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Simulates everything up to and including `limit`, or [`END`] if that is earlier. Returns
     /// whether any event is left that could happen later.
     ///
-    /// Under a [`Stop`](flitlab_base::stop::Stop) that was there when the engine was made, it unwinds
-    /// within one window of being asked to. The engine can't be used any more then.
+    /// Under a [`Stop`](flitlab_base::stop::Stop) that was there when the engine was made, it
+    /// unwinds within one window of being asked to. The engine can't be used any more then.
     pub fn run_until(&mut self, limit: Picoseconds) -> bool {
         let limit = limit.min(END);
         let Some(mut log) = self.log.take() else { return self.run_quietly(limit) };

@@ -113,8 +113,8 @@ table! {
 }
 
 table! {
-    /// What ranks did and waited for in a phase, a row a rank; of many ranks a row for some of them,
-    /// with the times of all these together.
+    /// What ranks did and waited for in a phase, a row a rank; of many ranks a row for some of
+    /// them, with the times of all these together.
     pub struct RankPhaseRow {
         /// The workload that they are of, if there are several.
         workload: Option<String> as Name, "workload", "workload", Label, usual;
@@ -212,7 +212,8 @@ pub struct Explained {
 }
 
 impl Explained {
-    /// `describe` tells an operation by its number, in words, and `facts` what else rows have of it.
+    /// `describe` tells an operation by its number, in words, and `facts` what else rows have of
+    /// it.
     pub fn new(
         explanation: &Explanation,
         finished: &[Picoseconds],
@@ -430,17 +431,34 @@ fn phase_name(name: &str) -> String {
 }
 
 impl PhaseRow {
-    /// What a rank spends on the phase in the mean besides computing: on messages, and waiting.
-    pub fn exposed_of_ranks(&self) -> Picoseconds {
-        let waits =
-            [self.ranks_partner, self.ranks_injection, self.ranks_queueing, self.ranks_flight];
-        self.ranks_host + waits.into_iter().sum()
+    /// Times on the critical path.
+    pub const fn path(&self) -> Times {
+        [
+            self.path_compute,
+            self.path_host,
+            self.path_partner,
+            self.path_injection,
+            self.path_queueing,
+            self.path_flight,
+        ]
     }
 
-    /// What the critical path spends on the phase besides computing.
-    pub fn exposed_of_path(&self) -> Picoseconds {
-        let waits = [self.path_partner, self.path_injection, self.path_queueing, self.path_flight];
-        self.path_host + waits.into_iter().sum()
+    /// Times of a rank in the mean.
+    pub const fn ranks(&self) -> Times {
+        [
+            self.ranks_compute,
+            self.ranks_host,
+            self.ranks_partner,
+            self.ranks_injection,
+            self.ranks_queueing,
+            self.ranks_flight,
+        ]
+    }
+
+    /// What the critical path, or a rank, spends on the phase besides computing: on messages, and
+    /// waiting.
+    pub fn exposed([_, rest @ ..]: Times) -> Picoseconds {
+        rest.into_iter().sum()
     }
 
     /// The phases, in the order in which the schedule names them.

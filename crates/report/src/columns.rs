@@ -1,7 +1,7 @@
 //! The rows of a result in columns: what a program takes over as arrays.
 //!
-//! The columns, their names, units and values are those of the files: a number has the decimals that
-//! the file has.
+//! The columns, their names, units and values are those of the files: a number has the decimals
+//! that the file has.
 
 use super::csv::Row;
 use super::folder::{SATURATION, TakeFiles, keys_of, of_points};
@@ -138,7 +138,8 @@ impl Table {
 }
 
 impl ResultRows {
-    /// The files of a result as tables, in the order in which they are written; without `means.csv`.
+    /// The files of a result as tables, in the order in which they are written; without
+    /// `means.csv`.
     pub fn tables(&self) -> Vec<Table> {
         let points = self.points.iter().map(|point| &point.label);
         let found = self.saturation.iter().map(|found| &found.label);

@@ -72,7 +72,8 @@ struct Make {
     /// Parts of the bytes that are dealt with beside each other, as NCCL's channels [default: 1]
     #[arg(long, value_name = "PARTS")]
     channels: Option<u32>,
-    /// How many ranks that follow each other share a node, for algorithms that go by nodes [default: 1]
+    /// How many ranks that follow each other share a node, for algorithms that go by nodes
+    /// [default: 1]
     #[arg(long, value_name = "RANKS")]
     ranks_per_node: Option<u32>,
     /// How long it takes to combine two bytes into one [default: no time]

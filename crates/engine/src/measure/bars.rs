@@ -20,8 +20,8 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// At most so many bars of so many ranks, which end at a time; none at all if there are too many
-    /// ranks for that.
+    /// At most so many bars of so many ranks, which end at a time; none at all if there are too
+    /// many ranks for that.
     pub(super) fn new(ranks: u32, most: usize, end: Picoseconds) -> Self {
         let most = if ranks as usize * LEAST_OF_A_RANK <= most { most } else { 0 };
         Self { bars: Vec::new(), longest: Vec::new(), most, limit: Picoseconds::ZERO, end }

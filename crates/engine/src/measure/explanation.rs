@@ -422,9 +422,9 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Tells of each rank what it did and waited for, in the order of time and in stretches that lie
-    /// end to end, with the operation that it did or waited to go on with: of several streams at work at once the one
-    /// that began first counts.
+    /// Tells of each rank what it did and waited for, in the order of time and in stretches that
+    /// lie end to end, with the operation that it did or waited to go on with: of several streams
+    /// at work at once the one that began first counts.
     fn each_rank(
         &self,
         flight: &impl Fn(&Leg) -> Picoseconds,

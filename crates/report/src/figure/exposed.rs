@@ -74,7 +74,7 @@ fn of_point(point: &Point) -> Vec<Shares<'_>> {
         let own =
             || rows.iter().filter(|row| row.workload.as_deref().unwrap_or_default() == workload);
         let computing = own().map(|row| row.ranks_compute.0).sum::<u64>();
-        let exposed = own().map(|row| (name_of(row), row.exposed_of_ranks().0));
+        let exposed = own().map(|row| (name_of(row), PhaseRow::exposed(row.ranks()).0));
         let mut exposed: Vec<(&str, u64)> = exposed.filter(|it| it.1 > 0).collect();
         exposed.sort_by_key(|it| it.0 == OTHER);
         let all = (computing + exposed.iter().map(|it| it.1).sum::<u64>()).max(1);

@@ -1,7 +1,7 @@
 //! Applications on the page: what ranks did over time, the critical path, and times by phase.
 //!
-//! Bars and the path's stretches are packed into bytes, in base64: as JSON they would take ten times
-//! the room. Numbers are LEB128. assets/report/timeline.js reads them.
+//! Bars and the path's stretches are packed into bytes, in base64: as JSON they would take ten
+//! times the room. Numbers are LEB128. assets/report/timeline.js reads them.
 
 use std::collections::HashMap;
 
@@ -147,25 +147,8 @@ impl Applications {
             let name = of_job[0].workload.clone().unwrap_or_default();
             let is_own = |workload: &Option<String>| workload.as_deref().unwrap_or("") == name;
             let phases = explained.phases.iter().filter(|row| is_own(&row.workload));
-            let phases = phases.map(|row| {
-                let path = [
-                    row.path_compute,
-                    row.path_host,
-                    row.path_partner,
-                    row.path_injection,
-                    row.path_queueing,
-                    row.path_flight,
-                ];
-                let ranks = [
-                    row.ranks_compute,
-                    row.ranks_host,
-                    row.ranks_partner,
-                    row.ranks_injection,
-                    row.ranks_queueing,
-                    row.ranks_flight,
-                ];
-                (named.phases.of(row.phase.clone()), path, ranks)
-            });
+            let phases =
+                phases.map(|row| (named.phases.of(row.phase.clone()), row.path(), row.ranks()));
             let phases = phases.collect();
             let rank_phases = explained.rank_phases.iter().filter(|row| is_own(&row.workload));
             let rank_phases = rank_phases.map(|row| {

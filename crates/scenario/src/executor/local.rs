@@ -8,7 +8,8 @@ use std::thread;
 use flitlab_base::stop::Stop;
 
 /// Does all jobs, `threads` at a time, and hands each result to `each` on the calling thread as it
-/// comes. All work under the stop of the calling thread. The order in which results come depends on the machine, what they are doesn't.
+/// comes. All work under the stop of the calling thread. The order in which results come depends on
+/// the machine, what they are doesn't.
 ///
 /// # Errors
 /// The first error of `each`; jobs that have not begun by then don't.

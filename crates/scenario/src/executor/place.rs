@@ -1,10 +1,10 @@
 //! A search for the nodes on which applications end soonest.
 //!
-//! What is on a node stays together: nodes are exchanged as a whole, so that ranks that share one go
-//! on sharing one, and jobs keep their nodes to themselves. Candidates come of a local search
-//! ([iterated-local-search]) for the least sum of bytes times hops ([topology-mapping]), which counts
-//! no waiting; whichever is simulated to end soonest is kept, so that what is found is never worse
-//! than what the scenario and the rules of allocation give.
+//! What is on a node stays together: nodes are exchanged as a whole, so that ranks that share one
+//! go on sharing one, and jobs keep their nodes to themselves. Candidates come of a local search
+//! ([iterated-local-search]) for the least sum of bytes times hops ([topology-mapping]), which
+//! counts no waiting; whichever is simulated to end soonest is kept, so that what is found is never
+//! worse than what the scenario and the rules of allocation give.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -486,27 +486,6 @@ traffic = { pattern = "uniform", load = 0.3 }
             all.dedup();
             assert_eq!(all.len(), 13, "{placed:?}");
         }
-    }
-
-    #[test]
-    fn a_scenario_of_what_is_found_ends_when_the_search_says() {
-        let mut document = Document::parse("jobs.toml", JOBS);
-        let (best, _) = found(&document, 8);
-        let folder = std::env::temp_dir().join(format!("flitlab-place-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = |name: &str| folder.join(name).display().to_string();
-        let names = search(&document).names();
-        assert_eq!(names, ["one", "two"]);
-        for (name, nodes) in names.iter().zip(&best.nodes) {
-            let lines: String = nodes.iter().map(|node| format!("{node}\n")).collect();
-            std::fs::write(file(name), lines).unwrap();
-        }
-        search(&document).settings(&best, file).iter().for_each(|it| document.set(it));
-        let scenario = Scenario::read(&document).unwrap();
-        let found = Simulation::new(&scenario).unwrap().run(&mut |_| {}).found;
-        std::fs::remove_dir_all(&folder).unwrap();
-        let times = found.workloads[..2].iter().map(|row| row.measured.completion_time.unwrap());
-        assert_eq!(times.collect::<Vec<_>>(), best.completions);
     }
 
     #[test]

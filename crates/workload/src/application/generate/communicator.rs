@@ -83,8 +83,8 @@ impl<'r> Communicator<'r> {
         self.size.is_multiple_of(each).then_some(each)
     }
 
-    /// The members of its node, and those with its place in each node; `None` where there is but one
-    /// level. Both number their tags on from here, since no two ranks are in both.
+    /// The members of its node, and those with its place in each node; `None` where there is but
+    /// one level. Both number their tags on from here, since no two ranks are in both.
     pub fn levels(&self) -> Option<[Self; 2]> {
         let each = self.members_per_node().filter(|&each| each > 1 && each < self.size)?;
         let (node, place) = (self.place / each, self.place % each);
@@ -103,8 +103,8 @@ impl<'r> Communicator<'r> {
         ])
     }
 
-    /// The same members, without a root, counted in each node from the one that is so many further
-    /// on.
+    /// This communicator without a root, with its members counted in each node from the one that is
+    /// so many further on.
     pub fn turned(&self, by: u32) -> Self {
         let each = self.members_per_node().unwrap_or(1);
         let turned = |place: u32, by: u32| place / each * each + (place % each + by) % each;

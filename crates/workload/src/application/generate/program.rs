@@ -241,7 +241,8 @@ pub fn of_ranks(ranks: u32, rank: impl FnMut(&mut Program, u32)) -> Result<Sched
     of_calls(ranks, 0.0, rank)
 }
 
-/// Returns the schedule as [`of_ranks`], of a library that takes so many nanoseconds to enter a call, and as many to leave it.
+/// Returns the schedule as [`of_ranks`], of a library that takes so many nanoseconds to enter a
+/// call, and as many to leave it.
 ///
 /// # Errors
 /// As [`Program::finish`].

@@ -79,8 +79,8 @@ pub(super) fn in_order(place: u32, size: u32) -> Family {
     Family { parent: Some(parent), children: left.into_iter().chain(right).collect() }
 }
 
-/// The tree of [`in_order`] with its places in another order, so that its leaves are inside: from the last one
-/// back of an even number of them, and each one further on of an odd one.
+/// The tree of [`in_order`] with its places in another order, so that its leaves are inside: from
+/// the last one back of an even number of them, and each one further on of an odd one.
 pub(super) fn in_order_reversed(place: u32, size: u32) -> Family {
     let there = |place: u32| match size.is_multiple_of(2) {
         true => size - 1 - place,

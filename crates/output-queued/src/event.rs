@@ -56,6 +56,12 @@ impl<T: Copy> Queue<T> {
         self.first = self.events.front().map_or(NEVER, |next| next.0);
         Some((set_off, event))
     }
+
+    /// The event that is so many places behind the next one.
+    #[inline]
+    pub(super) fn behind(&self, places: usize) -> Option<T> {
+        self.events.get(places).map(|event| event.2)
+    }
 }
 
 /// A reason why an outlet of a router is busy.

@@ -107,26 +107,39 @@ pub fn simulate_within(
     network(torus, parameters, settings, &mut ())?.run(limit)
 }
 
-/// By how much the packets under way grow from the second to the last quarter of the messages, as a
-/// fraction of the packets created in between: about 0 in a steady state. Each quarter's packets
-/// under way are the mean over the instants just before its messages are created. Simulates until
-/// the last messages are; there must be four or more.
+/// Simulates like [`simulate_within`], but never gives up before the last messages are created.
+/// Gives, beside the totals, by how much the packets under way grow from the second to the last
+/// quarter of the messages, as a fraction of the packets created in between: about 0 in a steady
+/// state. Each quarter's packets under way are the mean over the instants just before its messages
+/// are created; there must be four messages or more.
 ///
 /// # Errors
 /// As [`simulate`].
-pub fn backlog_growth(
+pub fn simulate_with_growth(
     torus: &Torus,
     parameters: &Parameters,
     settings: &Settings,
-) -> Result<f64, SimulationError> {
+    limit: u128,
+) -> Result<(Option<RunTotals>, f64), SimulationError> {
     if parameters.messages < 4 {
         return Err(SimulationError::Range { message: "growth needs four messages or more" });
     }
-    let backlogs = network(torus, parameters, settings, &mut ())?.backlogs()?;
-    Ok(growth(&backlogs, torus.nodes(), parameters.message_packets))
+    let mut backlogs = Backlogs(Vec::new());
+    let network = network(torus, parameters, settings, &mut backlogs)?;
+    let totals = network.run_from_last_creation(limit)?;
+    Ok((totals, growth(&backlogs.0, torus.nodes(), parameters.message_packets)))
 }
 
-/// The [growth](backlog_growth), from the packets that were under way just before each creation of
+/// The packets that were under way just before each creation of messages.
+struct Backlogs(Vec<u64>);
+
+impl Observer for Backlogs {
+    fn created(&mut self, _: Femtoseconds, under_way: u64) {
+        self.0.push(under_way);
+    }
+}
+
+/// The [growth](simulate_with_growth), from the packets that were under way just before each creation of
 /// messages: of at least four.
 fn growth(backlogs: &[u64], nodes: u32, message_packets: u32) -> f64 {
     let quarter = backlogs.len() / 4;

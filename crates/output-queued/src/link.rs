@@ -3,6 +3,7 @@
 use super::order::{MAX_SLOTS, Order};
 use super::packet::Packet;
 use flitlab_base::narrow::narrow;
+use flitlab_base::prefetch::prefetch;
 
 /// The virtual channels of a link, highest priority first.
 pub(super) const ESCAPE_TO_DESTINATION: u32 = 0;
@@ -55,6 +56,9 @@ struct Link {
     /// Bit i of a queue: what is in its i-th oldest slot is not under way.
     ready: [u16; CHANNELS as usize],
 }
+
+/// How many links a line of the cache has.
+const LINKS_OF_A_LINE: usize = 64 / size_of::<Link>();
 
 impl Link {
     fn waits(&self) -> bool {
@@ -146,6 +150,21 @@ impl Links {
     #[inline]
     pub(super) fn packet(&self, link: u32, slot: Slot) -> Packet {
         self.packets[self.position(link, slot)]
+    }
+
+    /// Fetches the packet in a slot ahead.
+    #[inline]
+    pub(super) fn prefetch_packet(&self, link: u32, slot: Slot) {
+        prefetch(&self.packets[self.position(link, slot)]);
+    }
+
+    /// Fetches `count` links from `first` on ahead, and how full their adaptive queues are.
+    #[inline]
+    pub(super) fn prefetch_links(&self, first: u32, count: u32) {
+        for link in (first..first + count).step_by(LINKS_OF_A_LINE) {
+            prefetch(&self.links[link as usize]);
+        }
+        prefetch(&self.used[self.queue(first, ADAPTIVE)]);
     }
 
     /// Adds an answer.

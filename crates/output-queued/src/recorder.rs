@@ -49,7 +49,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// By how much the packets under way [grow](super::backlog_growth); `None` of fewer than four
+    /// By how much the packets under way [grow](super::simulate_with_growth); `None` of fewer than four
     /// messages.
     pub fn growth(&self) -> Option<f64> {
         let backlogs: Vec<u64> = self.creations.iter().map(|it| it.under_way).collect();

@@ -14,6 +14,7 @@ use super::packet::{Delivered, Packet};
 use super::traffic::{Destinations, transmission};
 use super::{Parameters, RunTotals, Settings, SimulationError};
 use flitlab_base::narrow::narrow;
+use flitlab_base::prefetch::prefetch;
 use flitlab_base::stop;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Torus;
@@ -25,6 +26,9 @@ const CHECKED: u64 = 256;
 
 /// A run of which no packet arrives for this many times a packet's longest step is given up.
 const PATIENCE: u64 = 1_000_000;
+
+/// An arrival's memory is fetched so many arrivals before it; likewise that of an answer.
+const AHEAD: usize = 6;
 
 /// Where an arriving packet comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,18 +197,21 @@ impl<'a, O: Observer> Network<'a, O> {
         Ok((self.measured.lifetime_sum <= limit).then_some(self.measured))
     }
 
-    /// Runs until all messages are created. Gives the packets that were on their way just before
-    /// the creation of each.
-    pub(super) fn backlogs(mut self) -> Result<Vec<u64>, SimulationError> {
-        let mut backlogs = Vec::new();
-        while self.generators.next_creation != NEVER {
-            if self.generators.next_creation == self.next_time() {
-                let created = backlogs.len() as u64 * self.generators.packets_at_once();
-                backlogs.push(created - self.measured.packets);
+    /// Runs until all messages are created, then as [`run`](Self::run) does.
+    pub(super) fn run_from_last_creation(
+        mut self,
+        limit: u128,
+    ) -> Result<Option<RunTotals>, SimulationError> {
+        for instant in 0u64.. {
+            if self.generators.next_creation == NEVER {
+                break;
             }
             self.advance()?;
+            if instant % CHECKED == 0 {
+                stop::look();
+            }
         }
-        Ok(backlogs)
+        self.run(limit)
     }
 
     fn next_time(&self) -> Femtoseconds {
@@ -245,10 +252,17 @@ impl<'a, O: Observer> Network<'a, O> {
     fn step(&mut self, now: Femtoseconds) {
         self.free(now);
         while let Some((number, (port, slot))) = self.events.arrivals.take(now) {
+            if let Some((port, slot)) = self.events.arrivals.behind(AHEAD) {
+                self.links.prefetch_packet(port, slot);
+                self.prefetch_node(self.ports.node(self.far[port as usize]));
+            }
             self.wake_up(now, number);
             self.arrival(now, port, slot);
         }
         while let Some((number, (port, answer))) = self.events.answers.take(now) {
+            if let Some((port, _)) = self.events.answers.behind(AHEAD) {
+                self.prefetch_node(self.ports.node(self.far[port as usize]));
+            }
             self.wake_up(now, number);
             self.answer(now, port, answer);
         }
@@ -268,17 +282,25 @@ impl<'a, O: Observer> Network<'a, O> {
         self.wake_up(now, u64::MAX);
     }
 
+    /// Fetches ahead what a visit of a node needs.
+    #[inline]
+    fn prefetch_node(&self, node: u32) {
+        prefetch(&self.outlets[node as usize]);
+        self.links.prefetch_links(self.ports.first(node), self.ports.directions);
+    }
+
     /// Frees the outlets that have sent what they were sending. Their routers wake up if something
     /// waits.
     #[inline]
     fn free(&mut self, now: Femtoseconds) {
-        let Self { events, ports, outlets, due, .. } = self;
+        let Self { events, ports, outlets, links, due, .. } = self;
         events.take_freed(now, |place| {
             let node = ports.node(place);
             let outlets = &mut outlets[node as usize];
             outlets.busy &= !(1 << ports.direction(place));
             if outlets.pending != 0 {
                 due.push((outlets.wake_up, node));
+                links.prefetch_links(ports.first(node), ports.directions);
             }
         });
         due.sort_unstable_by_key(|due| Reverse(due.0));

@@ -107,7 +107,7 @@ fn what_is_under_way_grows_past_saturation_only() {
             Routing::AdaptiveBubble,
             Tie::Plus,
         );
-        backlog_growth(&torus, &Parameters::PUBLISHED, &settings).unwrap()
+        simulate_with_growth(&torus, &Parameters::PUBLISHED, &settings, 0).unwrap().1
     };
     assert!(growth(0.1).abs() < 1e-3, "{}", growth(0.1));
     // At load 8 a node creates four times as many packets as its link to the router can take.
@@ -187,7 +187,9 @@ fn what_is_measured_packet_by_packet_adds_up_to_the_totals() {
         let packets: u64 = measured.windows.iter().map(|window| window.packets).sum();
         assert_eq!((packets, measured.windows.len()), (totals.packets, 5));
         assert_eq!(measured.sent.iter().map(|it| it[0]).sum::<u64>(), totals.hops + totals.refused);
-        let growth = backlog_growth(&torus, &parameters, &settings);
-        assert_eq!(Ok(measured.growth().unwrap()), growth);
+        let growth = measured.growth().unwrap();
+        let with_growth = |limit| simulate_with_growth(&torus, &parameters, &settings, limit);
+        assert_eq!(with_growth(u128::MAX), Ok((Some(totals), growth)));
+        assert_eq!(with_growth(totals.lifetime_sum - 1), Ok((None, growth)));
     }
 }

@@ -19,7 +19,7 @@ use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_base::narrow::rounded_down;
 use flitlab_fabric::Torus;
 use flitlab_output_queued::{
-    Parameters, Routing, RunTotals, Settings, backlog_growth, simulate_within,
+    Parameters, Routing, RunTotals, Settings, simulate_with_growth, simulate_within,
 };
 use flitlab_report::rows_text;
 use flitlab_routing::adaptive::Tie;
@@ -263,15 +263,6 @@ fn settings(case: Case, load: f64) -> Settings {
     }
 }
 
-fn is_steady(case: Case, torus: &Torus, extent: Extent<'_>, load: f64) -> bool {
-    let (parameters, settings) = (Parameters::FOUR_TIMES_FASTER, settings(case, load));
-    let growth = extent.simulated(&format!("growth {torus:?} {parameters:?} {settings:?}"), || {
-        let growth = backlog_growth(torus, &parameters, &settings);
-        growth.unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
-    });
-    growth <= GROWTH
-}
-
 /// Simulates a load; none if the lifetimes of all packets add up to more than `limit` femtoseconds.
 fn measure(
     case: Case,
@@ -287,18 +278,54 @@ fn measure(
     })
 }
 
-/// Finds the highest load of the grid that is sustained, then bisects beyond it. With `curve`, all
-/// loads of the grid up to that one are simulated; with `limits`, the published load and the next
-/// one to their end.
-fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseResult {
+/// The curve of a case over a grid: the totals of the loads that are sustained, from the first one
+/// on, and the last place up to which all loads are steady. Ends with the first load that is
+/// neither.
+fn curve(case: Case, torus: &Torus, extent: Extent<'_>, grid: &[f64]) -> (Vec<RunTotals>, usize) {
+    let parameters = Parameters::FOUR_TIMES_FASTER;
+    let (mut sustained, mut steady, mut limit) = (Vec::new(), 0, u128::MAX);
+    for (place, &load) in grid.iter().enumerate() {
+        let settings = settings(case, load);
+        let name = format!("with growth, within {limit} {torus:?} {parameters:?} {settings:?}");
+        let (totals, growth): (Option<RunTotals>, f64) = extent.simulated(&name, || {
+            simulate_with_growth(torus, &parameters, &settings, limit)
+                .unwrap_or_else(|error| panic!("{}: {error}", PATTERNS[case.pattern].0))
+        });
+        if growth <= GROWTH && steady == place {
+            steady += 1;
+        }
+        match totals {
+            Some(totals) => {
+                if place == 0 {
+                    limit = limit_of(&totals);
+                }
+                sustained.push(totals);
+            }
+            // From here on growth alone is asked for.
+            None => limit = 0,
+        }
+        if sustained.len().max(steady) <= place {
+            break;
+        }
+    }
+    (sustained, steady.saturating_sub(1))
+}
+
+/// The sum of lifetimes up to which a load is sustained, of the totals at the lowest one.
+fn limit_of(lowest: &RunTotals) -> u128 {
+    rounded_down(SUSTAINED * lowest.lifetime_sum as f64)
+}
+
+/// Finds the highest load of the grid that is sustained, then bisects beyond it. With `whole_curve`,
+/// all loads of the grid up to that one are simulated; with `limits`, the published load and the
+/// next one to their end.
+fn explore(case: Case, extent: Extent<'_>, whole_curve: bool, limits: bool) -> CaseResult {
     let torus = torus(case);
     let measure = |load: f64, limit: u128| measure(case, &torus, extent, load, limit);
     let published = published(case);
+    let point = |load: f64, totals: &RunTotals| point(case, &torus, load, totals, &published);
     let grid: Vec<f64> =
         (LOADS.0..=LOADS.2).step_by(LOADS.1 as usize).map(|load| f64::from(load) / 100.0).collect();
-    let lowest = measure(grid[0], u128::MAX).expect("there is no limit");
-    let limit = rounded_down(SUSTAINED * lowest.lifetime_sum as f64);
-    let mut points = vec![point(case, &torus, grid[0], &lowest, &published)];
     let guess = published_throughput(case).unwrap_or(grid[0]);
     let guess = grid.iter().position(|load| *load >= guess - 1e-9).unwrap_or(0);
     let whole: Vec<(usize, RunTotals)> = if limits {
@@ -310,20 +337,27 @@ fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseRes
     } else {
         Vec::new()
     };
-    let mut holds = |place: usize| {
-        let known = whole.iter().find(|known| known.0 == place).map(|known| &known.1);
-        let known = known.copied().or_else(|| measure(grid[place], limit));
-        let Some(measured) = known.filter(|it| it.lifetime_sum <= limit) else { return false };
-        points.push(point(case, &torus, grid[place], &measured, &published));
-        true
-    };
-    // With a curve, place after place is tried, so that none is left out.
-    let last = if curve {
-        (1..grid.len()).take_while(|&place| holds(place)).last().unwrap_or(0)
+    let (mut points, last, steady, limit);
+    if whole_curve {
+        let (sustained, steadily) = curve(case, &torus, extent, &grid);
+        points = grid.iter().zip(&sustained).map(|(&load, it)| point(load, it)).collect();
+        last = sustained.len() - 1;
+        steady = Some(steadily);
+        limit = limit_of(&sustained[0]);
     } else {
-        last_that_holds(grid.len(), guess, holds)
-    };
-    points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
+        let lowest = measure(grid[0], u128::MAX).expect("there is no limit");
+        limit = limit_of(&lowest);
+        points = vec![point(grid[0], &lowest)];
+        last = last_that_holds(grid.len(), guess, |place| {
+            let known = whole.iter().find(|known| known.0 == place).map(|known| &known.1);
+            let known = known.copied().or_else(|| measure(grid[place], limit));
+            let Some(measured) = known.filter(|it| it.lifetime_sum <= limit) else { return false };
+            points.push(point(grid[place], &measured));
+            true
+        });
+        steady = None;
+        points.sort_by(|one, other| one.offered_load.total_cmp(&other.offered_load));
+    }
     let mut bisected = grid[last];
     if let (Some(&failed), 8) = (grid.get(last + 1), case.size) {
         let mut failed = failed;
@@ -340,11 +374,7 @@ fn explore(case: Case, extent: Extent<'_>, curve: bool, limits: bool) -> CaseRes
         sustained_load: grid[last],
         published_sustained_load: published_throughput(case),
         sustained_load_bisected: (case.size == 8).then_some(bisected),
-        steady_load: curve.then(|| {
-            let place =
-                (0..grid.len()).take_while(|&place| is_steady(case, &torus, extent, grid[place]));
-            grid[place.last().unwrap_or(0)]
-        }),
+        steady_load: steady.map(|place| grid[place]),
     };
     let lifetime = |place: usize| whole[place].1.mean_lifetime() / 1e6;
     let lifetimes = limits.then(|| [lifetime(0), lifetime(1)]);

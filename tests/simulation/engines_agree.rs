@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 
 use flitlab::{
-    engine::{DeliveredPacket, FlitSharing, Log, Parameters},
+    engine::{DeliveredPacket, FlitSharing, Log, Parameters, run_script},
     routing::{
         RelationRoutes, Routes, VcAssignment,
         relation::{RelationParameters, RelationRule, Targets},
     },
     topology::builders::RandomRegular,
-    traffic::{Message, MessageKind},
+    traffic::{Message, MessageKind, Script},
     units::Picoseconds,
 };
 use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
 use flitlab_reference::differential::phased_scenario;
 use flitlab_reference::message::data;
-use flitlab_reference::random_flit_scenario::flit_scenario_phased;
+use flitlab_reference::random_flit_scenario::{flit_scenario_by_credits, flit_scenario_phased};
 use flitlab_reference::random_relation::by_relation;
 use flitlab_reference::random_scenario::Scenario;
 
@@ -278,6 +278,24 @@ fn the_engines_agree_on_rules_with_phases() {
     let again = agree_on_phases(0..120, phased_scenario);
     assert!(again > 10, "{again}");
     agree_on_phases(0..120, flit_scenario_phased);
+}
+
+#[test]
+fn the_engines_agree_where_credits_are_held_back() {
+    let log = |scenario: &Scenario| {
+        let Scenario { fabric, routes, parameters, messages, .. } = scenario;
+        run_script(fabric, routes, parameters, Script::new(messages.clone())).map(|it| it.0).ok()
+    };
+    let mut moved = 0;
+    for seed in 0..100 {
+        let [delayed, at_once] =
+            ["delayed", "at-once"].map(|credits| flit_scenario_by_credits(seed, credits));
+        flitlab_reference::differential::agree(seed, &delayed);
+        let Routes::Relation(routes) = &delayed.routes else { unreachable!("drawn so") };
+        assert!(routes.holds_credits(&delayed.fabric));
+        moved += u32::from(log(&delayed) != log(&at_once));
+    }
+    assert!(moved > 20, "held credits move packets in {moved} of 100 scenarios");
 }
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.

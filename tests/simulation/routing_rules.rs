@@ -195,6 +195,26 @@ fn ugal_follows_the_better_of_both() {
     assert!(accepted > 0.4, "{accepted}");
 }
 
+/// Where routers hold credits back, the others of their group see full cables earlier: packets to
+/// the next group wait less, by at least half of what a view of the whole group would save.
+#[test]
+fn credits_that_are_held_back_show_full_cables_of_the_group() {
+    let place = Workplace::new("rules_held_credits");
+    place.write("a.toml", DRAGONFLY);
+    let latency = |ugal: &str| {
+        let rule = format!("routing.relation.rule={{ ugal = {{ {ugal} }} }}");
+        let run = ["run", "a.toml", "--json", "--set", NEXT_GROUP, "--set", "traffic.load=0.3"];
+        let row = &place.json(&with(&run, &["--set", &rule]))["points"][0];
+        assert_eq!(row["status"], "steady", "{ugal}");
+        row["packet_latency_mean_ns"].as_f64().expect("a number")
+    };
+    let by_channel = "queues = \"vc-if-shared\"";
+    let local = latency(by_channel);
+    let held = latency(&format!("{by_channel}, credits = \"delayed\""));
+    let global = latency("sees = \"group\", minimal_channels = \"apart\"");
+    assert!(held < f64::midpoint(local, global), "{local} {held} {global}");
+}
+
 /// Where routers know the queues of the cables between groups, UGAL carries as much as the better
 /// of minimal routing and Valiant's for both patterns, or more, if all have one virtual channel for
 /// each step.

@@ -67,6 +67,13 @@ pub fn flit_scenario_phased(seed: u64) -> Scenario {
         .with_errors_of_flits_at_times(seed)
 }
 
+/// The scenario of this seed with UGAL and this value of its `credits`; of six one has links that
+/// err.
+pub fn flit_scenario_by_credits(seed: u64, credits: &str) -> Scenario {
+    shared(seed, |random| Scenario::drawn_by_credits(random, seed, credits, WORK))
+        .with_errors_of_flits_at_times(seed)
+}
+
 /// The scenario that `draw` makes, with shared links.
 fn shared(seed: u64, draw: impl Fn(&mut dyn Rng) -> Scenario) -> Scenario {
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -22,8 +22,38 @@ pub fn routes(
     seed: u64,
     other: impl Fn(&mut dyn Rng) -> Fabric,
 ) -> (Fabric, Routes) {
+    bound(random, seed, |random| fabric_and_rule(random, &other))
+}
+
+/// A Dragonfly, and the routes of UGAL with this value of `credits`, which changes nothing about
+/// what is drawn.
+pub fn routes_by_credits(random: &mut dyn Rng, seed: u64, credits: &str) -> (Fabric, Routes) {
+    bound(random, seed, |random| {
+        let fabric = loop {
+            let mut any = |from: u32, to: u32| random.random_range(from..=to);
+            let (groups, routers, global, terminals) = (any(3, 6), any(2, 4), any(1, 3), any(1, 2));
+            let cables = GlobalCables { order: GlobalOrder::Relative, between: None };
+            let cabling = Dragonfly { routers, terminals, global, groups, cables }.cabling();
+            if let Some(fabric) = cabling.ok().and_then(|it| it.fabric().ok()) {
+                break fabric;
+            }
+        };
+        let queues = *["port", "vc", "vc-if-shared"].choose(random).expect("some");
+        let threshold = random.random_range(0..=20);
+        let keys =
+            format!("queues = \"{queues}\"\nthreshold = {threshold}\ncredits = \"{credits}\"");
+        (fabric, PhasedSpec::new("ugal", &keys))
+    })
+}
+
+/// The first fabric that is drawn with a rule that suits it, and the rule's routes.
+fn bound(
+    random: &mut dyn Rng,
+    seed: u64,
+    draw: impl Fn(&mut dyn Rng) -> (Fabric, PhasedSpec),
+) -> (Fabric, Routes) {
     loop {
-        let (fabric, spec) = fabric_and_rule(random, &other);
+        let (fabric, spec) = draw(random);
         let parameters = PhasedParameters {
             vcs: random.random_range(1..=7),
             largest_packet: random.random_range(1..=40),

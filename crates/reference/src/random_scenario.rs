@@ -89,6 +89,12 @@ impl Scenario {
         Self::drawn_phased(&mut ChaCha8Rng::seed_from_u64(seed), seed, MAX_WORK)
     }
 
+    /// A scenario with UGAL on a Dragonfly and this value of its `credits`, with about so much work.
+    pub fn drawn_by_credits(random: &mut dyn Rng, seed: u64, credits: &str, work: u64) -> Self {
+        let drawn = random_phased::routes_by_credits(random, seed, credits);
+        Self::on_phases(random, drawn, work)
+    }
+
     /// The same with a few switches of up to a hundred ports.
     pub fn wide(seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -250,9 +256,13 @@ impl Scenario {
     /// As [`Self::phased`], from a generator, with about so much work; the choices' own generators
     /// get the seed.
     pub fn drawn_phased(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
-        let (fabric, mut routes) = random_phased::routes(random, seed, |random| {
+        let drawn = random_phased::routes(random, seed, |random| {
             switched_fabric(random, Sizes { routers: 2..=12, terminals: 0..=3 }).0
         });
+        Self::on_phases(random, drawn, work)
+    }
+
+    fn on_phases(random: &mut dyn Rng, (fabric, mut routes): (Fabric, Routes), work: u64) -> Self {
         let mut parameters = parameters(random, false);
         parameters.bubble = false;
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);

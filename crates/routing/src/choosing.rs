@@ -74,6 +74,11 @@ impl RelationRoutes {
         rule.decide(&Deciding { fabric, relation, router, ends, course, drawn }, queues)
     }
 
+    /// Whether routers hold some credits back.
+    pub fn holds_credits(&self, fabric: &Fabric) -> bool {
+        self.rule.as_ref().is_some_and(|rule| !rule.held_channels(fabric).is_empty())
+    }
+
     /// How packets choose a port when their heads ask, if they do.
     #[inline]
     pub fn at_head(&self) -> Option<AtHead> {

@@ -6,6 +6,7 @@
 mod bubbles;
 mod errors;
 mod fabrics;
+mod held_credits;
 mod lifetime;
 mod output_queued;
 mod responder_resources;
@@ -69,6 +70,9 @@ pub(super) fn run(
         checks.errors(draft, packets, fabric);
         checks.responder_resources(draft);
         checks.lifetime(draft);
+        if let Some(network) = network.as_deref().filter(|_| makes_tables) {
+            checks.held_credits(draft, network);
+        }
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());

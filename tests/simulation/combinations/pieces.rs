@@ -375,6 +375,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal.credits = \"delayed\"\nlink.sharing.flit.output_buffer = 20",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));

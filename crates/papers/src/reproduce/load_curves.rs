@@ -81,8 +81,6 @@ pub(super) enum Of {
     Carried,
     /// The mean latency beside another rule's, at a load.
     LatencyOver(&'static str, f64),
-    /// What flitlab does not have.
-    Nothing,
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +88,6 @@ pub(super) enum Says {
     Equal(f64),
     AtMost(f64),
     AtLeast(f64),
-    Nothing,
 }
 
 /// A simulated load.
@@ -305,13 +302,11 @@ fn put_beside(
             let what = format!("mean latency over {other}'s at load {load}");
             (what, ours.map(|(own, other)| own / other))
         }
-        Of::Nothing => ("not to be had here".into(), None),
     };
     let (said, value) = match claim.says {
         Says::Equal(value) => (format!("{value:.3}"), Some(value)),
         Says::AtMost(value) => (format!("at most {value:.3}"), Some(value)),
         Says::AtLeast(value) => (format!("at least {value:.3}"), Some(value)),
-        Says::Nothing => ("-".into(), None),
     };
     ClaimRow {
         network: network.name,
@@ -406,7 +401,6 @@ mod tests {
                         Of::LatencyOver(other, load) => {
                             has(claim.rule) && has(other) && panel.loads.contains(&load)
                         }
-                        Of::Nothing => !has(claim.rule),
                     };
                     assert!(known, "{} {} {}", network.name, panel.name, claim.rule);
                 }
@@ -458,7 +452,7 @@ mod tests {
                     Claim {
                         rule: "one",
                         of: Of::LatencyOver("other", 0.1),
-                        says: Says::Nothing,
+                        says: Says::AtLeast(1.0),
                         remark: "",
                     },
                     Claim {

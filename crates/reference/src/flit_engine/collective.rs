@@ -213,7 +213,7 @@ impl Simulator<'_> {
         if channel.kind != ChannelKind::Unit {
             let arrives = now + channel.latency;
             for _ in 0..flits {
-                channel.returning.push_back(Moving { arrives, content: virtual_channel });
+                channel.give_back(arrives, virtual_channel);
             }
             self.due.insert(arrives);
         }

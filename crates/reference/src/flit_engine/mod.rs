@@ -16,6 +16,7 @@
 mod collective;
 mod conservation;
 mod failures;
+mod held_credits;
 mod link;
 mod network;
 mod queue;
@@ -191,7 +192,8 @@ impl<'a> Simulator<'a> {
         };
         let parts_kinds = messages.iter().any(uses_response_channel);
         let has_units = collective.is_some();
-        let Network { channels, routers } = Network::new(fabric, parameters, sharing, has_units);
+        let Network { channels, routers } =
+            Network::new((fabric, routes), parameters, sharing, has_units);
         let collective = collective.map(|spec| Collective::new(fabric, parameters, spec));
         let mut simulator = Self {
             fabric,
@@ -348,6 +350,8 @@ impl<'a> Simulator<'a> {
             while let Some(virtual_channel) = arrived(&mut channel.returning, now) {
                 channel.credits[virtual_channel] += 1;
             }
+            let delays: Vec<_> = std::iter::from_fn(|| arrived(&mut channel.delays, now)).collect();
+            channel.delay_of_credits.learn(delays);
         }
     }
 

@@ -5,11 +5,17 @@ use std::collections::VecDeque;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{FlitSharing, Parameters};
 use flitlab_fabric::{CableClass, Fabric};
+use flitlab_routing::Routes;
 
 use crate::engine::channel::{ChannelKind, Moving, OutputName};
 use crate::engine::operations::{DOWN, UP};
 
-use super::{link::Link, queue::Queue, turns::Turns};
+use super::{
+    held_credits::{Delay, Held, is_held},
+    link::Link,
+    queue::Queue,
+    turns::Turns,
+};
 
 /// One flit of a packet; number 0 is the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,6 +50,11 @@ pub struct Channel {
     pub flits: VecDeque<Moving<Flit>>,
     /// Credits on their way back, by their virtual channels.
     pub returning: VecDeque<Moving<usize>>,
+    /// By how much longer than in an idle network some of these were away, if anybody asks; what
+    /// the sender knows of that, and by virtual channel what its end holds back.
+    pub delays: VecDeque<Moving<(usize, Picoseconds)>>,
+    pub delay_of_credits: Delay,
+    pub held: Vec<Held>,
     /// What a network channel needs if links err.
     pub link: Option<Link>,
 }
@@ -63,8 +74,17 @@ impl Channel {
             credits: vec![capacity; parameters.virtual_channels.into()],
             flits: VecDeque::new(),
             returning: VecDeque::new(),
+            delays: VecDeque::new(),
+            delay_of_credits: Delay::default(),
+            held: vec![Held::default(); parameters.virtual_channels.into()],
             link: None,
         }
+    }
+
+    /// Sends back a credit.
+    pub fn give_back(&mut self, arrives: Picoseconds, virtual_channel: usize) {
+        let place = self.returning.partition_point(|before| before.arrives <= arrives);
+        self.returning.insert(place, Moving { arrives, content: virtual_channel });
     }
 
     pub fn ends_in_sink(&self) -> bool {
@@ -194,14 +214,14 @@ impl Network {
     /// With reduction units there are ports for them between those of network channels and those of
     /// injection channels.
     pub fn new(
-        fabric: &Fabric,
+        (fabric, routes): (&Fabric, &Routes),
         parameters: &Parameters,
         sharing: &FlitSharing,
         has_units: bool,
     ) -> Self {
         let routers = (0..fabric.routers()).map(|_| Router::default()).collect();
         let mut network = Self { channels: Vec::new(), routers };
-        network.add_outputs(fabric, parameters, sharing);
+        network.add_outputs((fabric, routes), parameters, sharing);
         let places = Places { virtual_channels: parameters.virtual_channels.into(), has_units };
         network.add_inputs_of(ChannelKind::Network, sharing, &places);
         if has_units {
@@ -212,7 +232,12 @@ impl Network {
         network
     }
 
-    fn add_outputs(&mut self, fabric: &Fabric, parameters: &Parameters, sharing: &FlitSharing) {
+    fn add_outputs(
+        &mut self,
+        (fabric, routes): (&Fabric, &Routes),
+        parameters: &Parameters,
+        sharing: &FlitSharing,
+    ) {
         let terminals = fabric.terminals_by_router();
         let mut next = 0;
         let mut number = || {
@@ -226,6 +251,7 @@ impl Network {
                 if let Some(target) = fabric.target(slot) {
                     let cable = fabric.cable(slot);
                     let mut channel = Channel::new(ChannelKind::Network, number, parameters, cable);
+                    channel.delay_of_credits.is_held = is_held(routes, fabric, slot);
                     channel.ring = fabric.ring(slot);
                     channel.link = Link::new(parameters, slot);
                     channel.leads_to = Some((target as usize, 0));

@@ -10,7 +10,12 @@ use crate::engine::{
     choosing,
 };
 
-use super::{Simulator, first_from, network::Flit, queue::Way};
+use super::{
+    Simulator, first_from,
+    held_credits::are_held,
+    network::{Flit, Output},
+    queue::Way,
+};
 
 /// A flit at a queue's head that asks for its output.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -214,7 +219,7 @@ impl Simulator<'_> {
         let Request { port, queue, output, virtual_channel, packet } = winner;
         let taken_until = now + self.crossbar_time(router, output);
         let Flit { index, .. } = self.leave_queue(router, port, queue, taken_until, now);
-        let starts = self.occupy(router, output, now);
+        let (starts, crossed) = (self.occupy(router, output, now), self.crossed(now));
         let output = &mut self.routers[router].outputs[output];
         let is_swallowed = self.swallowed.get(&packet) == Some(&output.channel);
         let channel = &mut self.channels[output.channel];
@@ -223,6 +228,9 @@ impl Simulator<'_> {
         let content = Flit { packet, index, virtual_channel, number, is_damaged };
         if !channel.ends_in_sink() && !is_swallowed {
             channel.credits[virtual_channel] -= 1;
+            if are_held(self.routes) {
+                channel.delay_of_credits.send(virtual_channel, starts - crossed);
+            }
         }
         let packet = &self.packets[packet];
         if index + 1 == packet.flits {
@@ -260,17 +268,13 @@ impl Simulator<'_> {
         taken_until: Picoseconds,
         now: Picoseconds,
     ) -> Flit {
+        self.return_credit(router, port, queue, now);
         let input = &mut self.routers[router].inputs[port];
         input.free_from = taken_until;
         let channel = &mut self.channels[input.channel];
         let queue = &mut input.queues[queue];
         let (_, flit) = queue.flits.pop_front().expect("a flit has asked");
         let is_of_unit = channel.kind == ChannelKind::Unit;
-        if !is_of_unit {
-            let arrives = now + channel.latency;
-            channel.returning.push_back(Moving { arrives, content: queue.virtual_channel });
-            self.due.insert(arrives);
-        }
         queue.way.as_mut().expect("it has a virtual channel").sent += 1;
         if flit.index + 1 == self.packets[flit.packet].flits {
             queue.way = None;
@@ -281,5 +285,38 @@ impl Simulator<'_> {
             }
         }
         flit
+    }
+
+    /// Sends back the credit of the flit at a queue's head, which leaves now.
+    fn return_credit(&mut self, router: usize, port: usize, queue: usize, now: Picoseconds) {
+        let from = &self.routers[router].inputs[port];
+        let number = from.channel;
+        let queue = &from.queues[queue];
+        let virtual_channel = queue.virtual_channel;
+        let channel = &self.channels[number];
+        if channel.kind == ChannelKind::Unit {
+            return;
+        }
+        let mut arrives = now + channel.latency;
+        if are_held(self.routes) && channel.kind == ChannelKind::Network {
+            let &(came, _) = queue.flits.front().expect("a flit has asked");
+            let to = |output: &Output| {
+                let channel = &self.channels[output.channel];
+                channel.needs_room().then_some(&channel.delay_of_credits)
+            };
+            let outputs = &self.routers[router].outputs;
+            let own = to(&outputs[queue.way.expect("it has a virtual channel").output]);
+            let waited = now.saturating_sub(came + self.parameters.routing_latency);
+            let mut held = channel.held[virtual_channel].clone();
+            held.begin(waited, &channel.delay_of_credits, own, outputs.iter().filter_map(to));
+            let (until, delay) = held.end(now);
+            arrives = until + channel.latency;
+            let channel = &mut self.channels[number];
+            channel.held[virtual_channel] = held;
+            let place = channel.delays.partition_point(|before| before.arrives <= arrives);
+            channel.delays.insert(place, Moving { arrives, content: (virtual_channel, delay) });
+        }
+        self.channels[number].give_back(arrives, virtual_channel);
+        self.due.insert(arrives);
     }
 }

@@ -191,6 +191,13 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
         None
     }
 
+    /// By channel: whether the router at its end holds the channel's credits back, by how long
+    /// those of its own outputs are away (docs/model.md, "Credits that are held back"). Empty if
+    /// none does. Only routers whose links are shared flit by flit do.
+    fn held_channels(&self, _fabric: &Fabric) -> Vec<bool> {
+        Vec::new()
+    }
+
     /// The course with which a packet starts between two routers.
     fn start(&self, _ends: (u32, u32), _drawn: Drawn) -> Course {
         Course::straight(0)

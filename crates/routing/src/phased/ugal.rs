@@ -8,6 +8,10 @@
 //! it knows what is out elsewhere, as no real router does: behind the cables between groups of its
 //! group (\[dragonfly\]), or on the whole of both ways (\[slim-fly\]).
 //!
+//! In UGAL-L_CR (\[dragonfly\]) routers hold back the credits of cables within their group, by how
+//! long the credits of the cable behind are away, so that a queue there shows where packets decide.
+//! We know that rule without the paper's text, by heart.
+//!
 //! Under PAR (\[par\]) a packet that goes minimally decides again after a hop within its source's
 //! group, at the router from which it would leave the group, with the same detour in mind.
 
@@ -87,6 +91,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
+    let holds_credits = !again && read_held_credits(reader, via)?;
     let (via, weights, queues) = (via?, weights?, queues?);
     let minimal_vcs = match again {
         true => MinimalVcs::SharedLate,
@@ -100,8 +105,19 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         if others.is_some_and(|(seen, _)| seen == SeenQueues::OfGroup) && !valiant.is_by_groups() {
             return Err(NoRelation::NoGroups);
         }
-        let apart = minimal_vcs == MinimalVcs::Apart;
-        Ok(Arc::new(Ugal { valiant, threshold, weights, queues, others, candidates, apart }))
+        if holds_credits && !(valiant.goes_via_groups() && valiant.ways.are_groups_joined()) {
+            return Err(NoRelation::HeldCredits);
+        }
+        Ok(Arc::new(Ugal {
+            valiant,
+            threshold,
+            weights,
+            queues,
+            others,
+            candidates,
+            apart: minimal_vcs == MinimalVcs::Apart,
+            holds_credits,
+        }))
     });
     Some(bind)
 }
@@ -123,6 +139,22 @@ fn read_minimal_vcs(reader: &mut Reader<'_>, queues: CountedVcs) -> Option<Minim
         ("shared", MinimalVcs::Shared, shared),
     ];
     reader.one_of("minimal_channels", "kind of channels", doc, choices)
+}
+
+/// Reads whether credits are held back. `via` is what packets go by way of, if that is right.
+fn read_held_credits(reader: &mut Reader<'_>, via: Option<ViaKind>) -> Option<bool> {
+    let doc = "When a router returns credits on a cable within its group: \"at-once\", or \"delayed\", by how \
+               much longer the credits of the packet's output are away than those of other outputs.";
+    let delayed = "later the fuller the cables behind are (UGAL-L_CR): so full cables between groups show at the \
+                   other routers of the group.";
+    let choices = [("at-once", false, "as packets leave."), ("delayed", true, delayed)];
+    let credits = reader.one_of("credits", "kind of credits", doc, choices);
+    if matches!(via, Some(ViaKind::Router | ViaKind::Elsewhere)) && credits == Some(true) {
+        let why = "packets by way of a router take two cables of a group one after the other, so a delay could \
+                   grow by itself";
+        reader.forbid("credits", why, "write `via = \"group\"`, or leave `credits` out");
+    }
+    credits
 }
 
 /// What queues are multiplied with.
@@ -173,6 +205,8 @@ pub struct Ugal {
     pub candidates: u32,
     /// Whether minimal packets have the virtual channels of the second half of a detour.
     pub apart: bool,
+    /// Whether routers hold back the credits of cables within their group (UGAL-L_CR).
+    pub holds_credits: bool,
 }
 
 /// The phases in which packets decide: at the source's router, and after a hop within its group.
@@ -260,6 +294,16 @@ impl PhasedRule for Ugal {
 
     fn age(&self) -> Option<Picoseconds> {
         self.others.map(|(_, age)| age)
+    }
+
+    fn held_channels(&self, fabric: &Fabric) -> Vec<bool> {
+        if !self.holds_credits {
+            return Vec::new();
+        }
+        let is_held = |channel| {
+            fabric.target(channel).is_some() && !self.valiant.leaves_group(fabric, channel)
+        };
+        (0..fabric.channel_slots()).map(is_held).collect()
     }
 
     fn start(&self, _: (u32, u32), _: Drawn) -> Course {

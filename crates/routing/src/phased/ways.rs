@@ -196,6 +196,12 @@ impl Ways {
         !self.groups.is_empty()
     }
 
+    /// Whether no packet takes two hops within a group on end, from whichever router it goes on.
+    pub(super) fn are_groups_joined(&self) -> bool {
+        let hops = [self.before_from_any, self.before_group_from_any, self.after];
+        hops.iter().all(|&hops| hops <= 1)
+    }
+
     /// Number of routers, behind which the numbers of groups begin as targets.
     pub(super) fn routers(&self) -> u32 {
         self.routers

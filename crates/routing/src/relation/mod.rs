@@ -174,6 +174,12 @@ pub enum NoRelation {
     /// The rule is for fabrics of groups, and the fabric has none.
     #[error("the rule is for fabrics of groups, such as a Dragonfly, and this one has none")]
     NoGroups,
+    /// Credits are to be held back, which only groups without ways of several hops allow.
+    #[error(
+        "credits are held back by way of groups, and only where the switches of a group are all joined: else a delay \
+         could grow by itself"
+    )]
+    HeldCredits,
     /// The rule is for fabrics of rows, and the fabric has none.
     #[error("the rule is for a HyperX, whose switches are all joined along each dimension")]
     NoRows,

@@ -133,6 +133,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoRelation(NoRelation::TooFar { .. }) => {
             "choose a rule that needs no virtual channel for each hop, such as minimal-up-down".into()
         }
+        RoutingError::NoRelation(NoRelation::HeldCredits) => {
+            "leave out `credits`, or take a Dragonfly and leave out `via`".into()
+        }
         RoutingError::NoRelation(NoRelation::NoGroups | NoRelation::NoRows) => {
             "take minimal-by-hop, valiant or ugal (without `via`), which are for any fabric".into()
         }

@@ -1,6 +1,7 @@
 //! Flits and credits that come to a router from others.
 
 use super::FlitRouters;
+use super::round_trips::Delay;
 use super::router_view::FlitRouterView;
 use super::states::VcState;
 use crate::common::Common;
@@ -31,6 +32,8 @@ pub(crate) struct FlitMessages {
     pub headers: Vec<PacketCrossing>,
     /// Credits: their places, and the times of their arrival.
     pub credits: Vec<(u32, Tick)>,
+    /// Delays that come with credits, with the places of these.
+    pub delays: Vec<(u32, Delay)>,
     /// Notices of links.
     pub notices: Vec<Notice>,
 }
@@ -59,6 +62,9 @@ impl FlitRouters {
         }
         for notice in incoming.notices.drain(..) {
             self.take_notice(common, &notice);
+        }
+        for (place, delay) in incoming.delays.drain(..) {
+            self.state.round_trips.tell(place, delay);
         }
         for (place, time) in incoming.credits.drain(..) {
             let state = &mut self.state;

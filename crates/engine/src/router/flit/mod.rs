@@ -32,6 +32,7 @@
 //! | `switch_allocation` | switch allocation: flits that ask for the switch |
 //! | `active_vc` | packets that hold a virtual channel, and their switch requests |
 //! | `switch_traversal` | switch traversal: flits that are granted the switch, and the effects |
+//! | `round_trips` | how long credits are away, and credits that are held back by it |
 //! | `uncontended` | active virtual channels that are left alone, and catch up in one go |
 //! | `wake_times` | the earliest time at which each inactive queue may progress |
 //! | `collective` | packets that are combined and replicated along trees |
@@ -55,6 +56,7 @@ mod injection;
 mod link;
 mod prefetch;
 mod relation;
+mod round_trips;
 mod route_computation;
 mod router_view;
 mod scratch;
@@ -93,6 +95,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::{Arbitration, ChannelKind, FlitSharing, Parameters, Switching};
 use injection::SourceVc;
+use round_trips::RoundTrips;
 use stalls::Waits;
 use switch_traversal::Pace;
 use time_rings::Times;
@@ -233,6 +236,7 @@ pub(crate) struct FlitState {
     waits: Option<Box<Waits>>,
     /// The routers' reduction units; none without collective operations.
     reduction_units: ReductionUnits,
+    round_trips: RoundTrips,
 }
 
 impl FlitRouters {
@@ -393,7 +397,8 @@ impl Routers for FlitRouters {
     /// A flit that has arrived asks a routing latency later, so its time of arrival is still
     /// needed.
     fn past_needed(context: &NetworkContext<'_>) -> Picoseconds {
-        context.routing.into()
+        let routing = context.routing.into();
+        RoundTrips::past_needed(context).max(routing)
     }
 
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds {
@@ -427,6 +432,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.begun)
             + state.waits.as_ref().map_or(0, |waits| waits.memory())
             + state.reduction_units.memory()
+            + state.round_trips.memory()
             + self.links.memory()
     }
 
@@ -555,6 +561,7 @@ impl FlitState {
             begun: vec![0; injections],
             granted,
             reduction_units: ReductionUnits::new(&context.trees, ports.routers.len()),
+            round_trips: RoundTrips::new(context, part, ports.senders.len()),
         }
     }
 
@@ -577,6 +584,7 @@ impl FlitState {
             waits.rebase(by);
         }
         self.reduction_units.rebase(by);
+        self.round_trips.rebase(by);
     }
 }
 

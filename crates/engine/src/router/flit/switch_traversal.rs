@@ -3,6 +3,7 @@
 
 use super::arrivals::FlitCrossing;
 use super::flit_queue::{FlitQueue, Upstream};
+use super::round_trips::{Delay, Leaving};
 use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::{FlitOutput, FlitState};
@@ -42,6 +43,11 @@ impl Pace {
         Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
     }
 
+    /// How long a flit waits behind the crossbar that is granted the switch at `now`.
+    fn waits_for(&self, now: Tick, output: &FlitOutput) -> Tick {
+        output.line.saturating_sub(now + self.crossing)
+    }
+
     /// Sends a flit that is granted the switch at `now`. Returns the time until which it occupies
     /// the crossbar, and the time of its arrival at the far end.
     #[inline(always)]
@@ -70,6 +76,8 @@ impl FlitRouterView<'_, '_> {
             self.count_flit(queue);
         }
         let time = self.time(now);
+        let measures = self.state.round_trips.are_measured();
+        let freed = if measures { self.hold_back(queue, now) } else { now };
         let FlitState { inputs, outputs, queues, vcs, times, .. } = &mut *self.state;
         let own = &mut queues[queue];
         let left = own.left - 1;
@@ -104,7 +112,7 @@ impl FlitRouterView<'_, '_> {
         let Upstream { place: upstream, back, .. } = own.upstream;
         // A sender in another part has to be told of each credit.
         let upstream = vcs.get_mut(upstream as usize);
-        let awaited = upstream.is_none_or(|vc| vc.give_back(now + back, times));
+        let awaited = upstream.is_none_or(|vc| vc.give_back(freed + back, times));
         // Most flits are under way now, and no queue waits for them.
         let far = own.far;
         let is_sent = match queues.get_mut(far as usize) {
@@ -120,7 +128,7 @@ impl FlitRouterView<'_, '_> {
             self.put_off(place, (of_input, taken), (of_output, soonest));
         }
         if awaited {
-            self.tell_sender(queue, now);
+            self.tell_sender(queue, freed);
         }
         if RESENDS && !self.state.queues[queue].leaves {
             self.transmit(queue, now, arrives);
@@ -131,6 +139,42 @@ impl FlitRouterView<'_, '_> {
             self.end(place, taken);
         }
         left > 1 && next < self.until.saturating_sub(crossbar)
+    }
+
+    /// When the room of an active queue's next flit counts as free, which is granted the switch at
+    /// `now`.
+    #[inline(never)]
+    fn hold_back(&mut self, queue: usize, now: Tick) -> Tick {
+        let own = self.state.queues[queue];
+        let FlitState { round_trips, times, outputs, .. } = &mut *self.state;
+        if own.needs_room {
+            let pace = &self.rules.paces[usize::from(own.timing)];
+            round_trips.send(own.held, pace.waits_for(now, &outputs[own.output_port as usize]));
+        }
+        let Upstream { place: upstream, back, injects } = own.upstream;
+        if injects || upstream == NONE {
+            return now;
+        }
+        let vcs = self.rules.vcs;
+        let leaving = Leaving {
+            input: own.input_port,
+            vc: own.in_vc,
+            channel: own.needs_room.then(|| own.held / vcs),
+            waited: now.saturating_sub(own.flits.front(times) + self.rules.routing),
+        };
+        let first = self.router.first_output as usize;
+        let outputs = &self.ports.output_ports[first..][..usize::from(self.router.outputs)];
+        let outputs = outputs.iter().filter(|output| output.needs_room);
+        let (until, delay) = round_trips.hold(leaving, outputs.map(|it| it.room / vcs), now);
+        let delay = Delay { time: until + back, delay };
+        if upstream & AWAY == 0 {
+            round_trips.tell(upstream, delay);
+        } else {
+            let remote = self.ports.remote_upstreams[(upstream & !AWAY) as usize];
+            let place = remote.room + u32::from(own.in_vc);
+            self.outgoing[remote.part as usize].delays.push((place, delay));
+        }
+        until
     }
 
     /// Postpones the requests of active virtual channels that share ports with one that has sent a
@@ -232,7 +276,7 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Returns a credit after a flit has left its queue at `now`, where the sender is in another
+    /// Returns a credit after a flit has left its queue, and its room counts as free from `now` on, where the sender is in another
     /// part or waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, queue: usize, now: Tick) {

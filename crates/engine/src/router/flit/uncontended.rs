@@ -51,6 +51,7 @@ impl FlitRouterView<'_, '_> {
             && !queue.has_header()
             && !is_awaited
             && self.state.waits.is_none()
+            && !self.state.round_trips.are_measured()
             && self.active_vcs().len() <= MASKED
     }
 

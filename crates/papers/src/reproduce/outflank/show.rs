@@ -192,7 +192,10 @@ pub(super) fn lifetimes(found: &[CaseResult]) -> String {
             near += u32::from(apart.abs() <= 3.0);
         }
     }
-    text + &format!("of {compared} published points {near} are within 3%\n")
+    match compared {
+        0 => text + "no values of these curves were published\n",
+        _ => text + &format!("of {compared} published points {near} are within 3%\n"),
+    }
 }
 
 pub(super) fn shares(found: &[CaseResult]) -> String {

@@ -1,0 +1,171 @@
+//! How long credits are away, and credits that are held back by it (docs/model.md, "Credits that
+//! are held back").
+//!
+//! A sender keeps for each flit how long it waits behind the crossbar. The router that sends the
+//! credit knows the rest, and tells it beside the credit: how long the flit waited there, and for
+//! how long its credit is held back.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::tick::{MAX_HOP_TIME, Tick, rebased};
+use crate::network::context::NetworkContext;
+use flitlab_base::narrow::narrow;
+use flitlab_base::units::Picoseconds;
+use flitlab_routing::Routes;
+
+/// The longest delay that is told apart from longer ones.
+const LONGEST_DELAY: Picoseconds = MAX_HOP_TIME;
+
+/// A delay that comes with a credit: by how much longer the credit was away than in an idle
+/// network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Delay {
+    /// When the credit arrives.
+    pub time: Tick,
+    /// What of the delay came about at the far end; from when the sender gets it on, all of it.
+    pub delay: Tick,
+}
+
+/// A flit that leaves a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    /// Its input port, by its number in the part, and virtual channel.
+    pub input: u32,
+    pub vc: u8,
+    /// The channel by which it goes; `None` if that leads out of the network.
+    pub channel: Option<u32>,
+    /// How much longer it waited there than in an idle network.
+    pub waited: Tick,
+}
+
+/// The delays of a channel.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct OfChannel {
+    /// That of the credit that came back last; of credits that came together, the longest.
+    known: Tick,
+    /// Those under way, in the order in which they arrive, the longest of a time last.
+    coming: VecDeque<Delay>,
+}
+
+/// The delays of a part's channels between routers; empty if no credits are held back.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct RoundTrips {
+    /// By channel, in the order of their credits.
+    channels: Vec<OfChannel>,
+    /// By channel, then virtual channel: how long the flits waited behind the crossbar whose credits
+    /// have not been sent back.
+    waited: Vec<VecDeque<Tick>>,
+    /// By input port: whether its credits are held back.
+    holds: Vec<bool>,
+    /// By input port, then virtual channel: from when on the room of the latest flit is free.
+    freed: Vec<Tick>,
+    vcs: u32,
+}
+
+impl RoundTrips {
+    /// The round trips of an idle part, in which `senders` channels have credits.
+    pub(super) fn new(context: &NetworkContext<'_>, part: usize, senders: usize) -> Self {
+        let Routes::Relation(routes) = context.routes else { return Self::default() };
+        let held = match &routes.rule {
+            Some(rule) => rule.held_channels(context.fabric),
+            None => Vec::new(),
+        };
+        if held.is_empty() {
+            return Self::default();
+        }
+        let network = &context.network;
+        let routers = context.cut.routers(part);
+        let first = |router: u32| network.first_input[router as usize] as usize;
+        let inputs = first(routers.start)..first(routers.end);
+        let is_held = |&channel: &u32| {
+            channel < network.first_injection() && {
+                let router = network.router_of_output(channel);
+                let port = channel - network.first_output[router as usize];
+                held[(context.fabric.outputs(router).start + port) as usize]
+            }
+        };
+        let holds: Vec<bool> = network.channel_of_input[inputs].iter().map(is_held).collect();
+        let vcs = context.vc_map.count();
+        Self {
+            channels: vec![OfChannel::default(); senders],
+            waited: vec![VecDeque::new(); senders * vcs],
+            freed: vec![0; holds.len() * vcs],
+            holds,
+            vcs: narrow(vcs),
+        }
+    }
+
+    /// For how long flits' times of arrival are needed.
+    pub(super) fn past_needed(context: &NetworkContext<'_>) -> Picoseconds {
+        match context.routes {
+            Routes::Relation(routes) if routes.holds_credits(context.fabric) => LONGEST_DELAY,
+            _ => Picoseconds::ZERO,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn are_measured(&self) -> bool {
+        !self.channels.is_empty()
+    }
+
+    /// Notes that a flit waits behind the crossbar for the channel of a place of credits.
+    pub(super) fn send(&mut self, place: u32, waits: Tick) {
+        self.waited[place as usize].push_back(waits);
+    }
+
+    /// When the room of a flit counts as free that leaves a buffer at `now`, and what is told of the
+    /// delay. `outputs` are the channels from the router to others.
+    pub(super) fn hold(
+        &mut self,
+        leaving: Leaving,
+        outputs: impl Iterator<Item = u32>,
+        now: Tick,
+    ) -> (Tick, Tick) {
+        let Leaving { input, vc, channel, waited } = leaving;
+        let mut until = now;
+        if self.holds[input as usize]
+            && let Some(own) = channel
+        {
+            let least = outputs.map(|channel| self.known(channel, now)).min();
+            until += self.known(own, now) - least.expect("its own is one");
+        }
+        let last = &mut self.freed[(input * self.vcs + u32::from(vc)) as usize];
+        until = until.max(*last);
+        *last = until;
+        (until, waited.saturating_add(until - now))
+    }
+
+    /// Notes what comes with a credit for a place of credits.
+    pub(super) fn tell(&mut self, place: u32, Delay { time, delay }: Delay) {
+        let own = self.waited[place as usize].pop_front().expect("a flit was sent");
+        let delay = own.saturating_add(delay).min(narrow(LONGEST_DELAY));
+        let coming = &mut self.channels[(place / self.vcs) as usize].coming;
+        let delay = Delay { time, delay };
+        coming.insert(coming.partition_point(|it| *it <= delay), delay);
+    }
+
+    /// The delay of the credit that has come back last to a channel by `now`.
+    fn known(&mut self, channel: u32, now: Tick) -> Tick {
+        let OfChannel { known, coming } = &mut self.channels[channel as usize];
+        while let Some(delay) = coming.pop_front_if(|it| it.time <= now) {
+            *known = delay.delay;
+        }
+        *known
+    }
+
+    /// Bytes of the arrays before traffic.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&*self.channels)
+            + size_of_val(&*self.waited)
+            + size_of_val(&*self.holds)
+            + size_of_val(&*self.freed)
+    }
+
+    pub(super) fn rebase(&mut self, by: Tick) {
+        let coming = self.channels.iter_mut().flat_map(|it| &mut it.coming);
+        coming.for_each(|it| it.time = rebased(it.time, by));
+        self.freed.iter_mut().for_each(|it| *it = rebased(*it, by));
+    }
+}

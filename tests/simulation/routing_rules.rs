@@ -124,7 +124,14 @@ fn figures_of_sweeps_have_the_bounds_of_their_ways() {
     place.write("together.toml", &format!("{short}{sweep}"));
     for name in ["apart", "together"] {
         place.run(&["sweep", &format!("{name}.toml"), "--out", name]);
+        // What the figures have, the check says before.
+        let foreseen = place.json(&["check", &format!("{name}.toml"), "--json"]);
+        let summary: serde_json::Value =
+            serde_json::from_str(&place.read(&format!("{name}/summary.json"))).expect("JSON");
+        assert_eq!(foreseen["sweep"].get("load_bounds"), summary.get("load_bounds"), "{name}");
     }
+    let text = place.run(&["check", "apart.toml"]);
+    assert!(text.contains("group-shift by 1: minimal 0.1250, Valiant 0.4375, any ways 0.5625"));
     let shift = place.read("apart/accepted-group-shift-by-1.svg");
     assert!(shift.contains(">bounds: minimal 0.125, Valiant 0.438, any ways 0.563<"), "{shift}");
     let uniform = place.read("apart/accepted-uniform.svg");

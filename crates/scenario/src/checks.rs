@@ -70,9 +70,7 @@ pub(super) fn run(
         checks.errors(draft, packets, fabric);
         checks.responder_resources(draft);
         checks.lifetime(draft);
-        if let Some(network) = network.as_deref().filter(|_| makes_tables) {
-            checks.held_credits(draft, network);
-        }
+        checks.held_credits(draft);
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::cli::Failure;
+use crate::cli::sweep::bounds;
 use crate::cli::terminal;
 use crate::cli::text::{counted, duration};
 use crate::cli::unasked;
+use flitlab::report::BoundLine;
 use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked};
 use flitlab::sweep::Simulation;
 
@@ -32,6 +34,12 @@ pub(super) struct Survey {
     /// Series whose routers, links and adapters differ though the sweep does not say so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unasked: Vec<Unasked>,
+    /// The loads that no rule exceeds in each figure, as the figures have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    load_bounds: Vec<BoundLine>,
+    /// Whether time was short for the bounds of all figures.
+    #[serde(skip)]
+    lacks_bounds: bool,
     /// Advice for the first table that can deadlock.
     #[serde(skip)]
     pub advice: Option<String>,
@@ -73,6 +81,8 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         networks_looked_at: 0,
         can_deadlock: Vec::new(),
         unasked: sweep.unasked.clone(),
+        load_bounds: Vec::new(),
+        lacks_bounds: false,
         advice: None,
     };
     let begun = Instant::now();
@@ -92,6 +102,15 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
             survey.can_deadlock.push(CanDeadlock { series: point.series.clone(), cycle });
         }
     }
+    let begun = Instant::now();
+    let mut figures = bounds::by_figure(sweep);
+    while !survey.lacks_bounds
+        && let Some(bounds) = figures.next()
+    {
+        survey.load_bounds.extend(bounds);
+        survey.lacks_bounds = begun.elapsed() > PATIENCE;
+    }
+    survey.lacks_bounds &= figures.next().is_some();
     Ok(survey)
 }
 
@@ -112,6 +131,17 @@ pub(super) fn text(survey: &Survey) -> String {
     if let Some(differ) = unasked::text(&survey.unasked) {
         text += &terminal::fact("compared", &differ, 21);
     }
+    let by_figure = survey.load_bounds.chunk_by(|one, next| one.figure == next.figure);
+    let mut by_figure: Vec<String> = by_figure.map(bounds_text).collect();
+    if survey.lacks_bounds {
+        by_figure.push(format!(
+            "those of further figures were not looked for within {}",
+            duration(PATIENCE.as_secs_f64())
+        ));
+    }
+    for (number, line) in by_figure.iter().enumerate() {
+        text += &terminal::fact(if number == 0 { "bounds in figures" } else { "" }, line, 21);
+    }
     for found in survey.can_deadlock.iter().take(MAX_TOLD) {
         let name = if found.series.is_empty() { "the scenario" } else { &found.series };
         text += &terminal::fact("can deadlock", &format!("{name}: {}", found.cycle), 21);
@@ -121,4 +151,15 @@ pub(super) fn text(survey: &Survey) -> String {
         text += &terminal::fact("can deadlock", &format!("{} more", counted(more, "table")), 21);
     }
     text
+}
+
+/// The bounds of one figure.
+fn bounds_text(lines: &[BoundLine]) -> String {
+    let loads: Vec<String> =
+        lines.iter().map(|line| format!("{} {:.4}", line.name, line.load)).collect();
+    let figure = match lines[0].figure.as_str() {
+        "" => String::new(),
+        figure => format!("{figure}: "),
+    };
+    figure + &loads.join(", ")
 }

@@ -8,6 +8,11 @@ use flitlab::sweep::Simulation;
 /// The bounds of each figure of a sweep some of whose packets choose their ways by a rule with
 /// phases, if all curves of the figure have one topology and one pattern.
 pub(super) fn lines(sweep: &Sweep) -> Vec<BoundLine> {
+    by_figure(sweep).flatten().collect()
+}
+
+/// The bounds of each figure, one figure after the other.
+pub(in crate::cli) fn by_figure(sweep: &Sweep) -> impl Iterator<Item = Vec<BoundLine>> + '_ {
     let mut figures: Vec<(&str, Vec<&Point>)> = Vec::new();
     for point in &sweep.points {
         match figures.iter_mut().find(|(figure, _)| *figure == point.figure) {
@@ -15,7 +20,7 @@ pub(super) fn lines(sweep: &Sweep) -> Vec<BoundLine> {
             None => figures.push((&point.figure, vec![point])),
         }
     }
-    figures.iter().flat_map(|(figure, points)| of_figure(figure, points)).collect()
+    figures.into_iter().map(|(figure, points)| of_figure(figure, &points))
 }
 
 fn of_figure(figure: &str, points: &[&Point]) -> Vec<BoundLine> {

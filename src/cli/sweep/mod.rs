@@ -1,6 +1,6 @@
 //! `flitlab sweep`: the points of a grid, in parallel, each kept as soon as it is finished.
 
-mod bounds;
+pub(super) mod bounds;
 mod collect;
 mod command;
 mod dry_run;

@@ -272,7 +272,7 @@ impl Component for PhasedKind {
 pub struct PhasedSpec {
     /// The rule's name.
     pub name: &'static str,
-    /// The keys with their values as TOML; with the name they say which rule it is.
+    /// The keys with their values as TOML, parted by ", "; with the name they say which rule it is.
     keys: Arc<str>,
     /// The detours that its packets may take.
     pub misroutes: &'static [Misroute],
@@ -296,6 +296,11 @@ impl PhasedSpec {
         let row = PhasedKind::named(name);
         let row = row.unwrap_or_else(|| panic!("there is no rule {name}"));
         Reader::read_alone(name, keys, |reader| Self::read(row, reader))
+    }
+
+    /// Whether routers hold credits back by this rule.
+    pub fn holds_credits(&self) -> bool {
+        self.keys.split(", ").any(|key| key == "credits = \"delayed\"")
     }
 
     /// Makes the rule and its relation for a fabric.
@@ -322,7 +327,7 @@ impl PartialEq for PhasedSpec {
 
 impl fmt::Debug for PhasedSpec {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {{ {} }}", self.name, self.keys.replace('\n', ", "))
+        write!(formatter, "{} {{ {} }}", self.name, self.keys)
     }
 }
 

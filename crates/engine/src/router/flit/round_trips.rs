@@ -149,8 +149,11 @@ impl RoundTrips {
     /// The delay of the credit that has come back last to a channel by `now`.
     fn known(&mut self, channel: u32, now: Tick) -> Tick {
         let OfChannel { known, coming } = &mut self.channels[channel as usize];
-        while let Some(delay) = coming.pop_front_if(|it| it.time <= now) {
-            *known = delay.delay;
+        while let Some(&Delay { time, delay }) = coming.front()
+            && time <= now
+        {
+            *known = delay;
+            coming.pop_front();
         }
         *known
     }

@@ -38,7 +38,7 @@ pub(super) struct Survey {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     load_bounds: Vec<BoundLine>,
     /// Whether time was short for the bounds of all figures.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     lacks_bounds: bool,
     /// Advice for the first table that can deadlock.
     #[serde(skip)]

@@ -375,10 +375,12 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.ugal.credits = \"delayed\"\nlink.sharing.flit.output_buffer = 20",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
+    let held = "routing.relation.rule.ugal.credits = \"delayed\"\nrouting.relation.unproved = true\n\
+                link.sharing.flit.output_buffer = 20";
+    all.push(Piece::new("routing", held).among(&["dragonfly"]));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
     all.push(Piece::new("routing", in_order).among(&["torus", "switched_torus", "hyperx"]));
     let meshes = "topology.torus.open = [\"x\", \"y\"]\nrouting.relation.rule = \"negative-first\"";

@@ -485,7 +485,7 @@ mod tests {
         let near = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < 1e-9;
         assert!(near(beside(0).ours, 0.15) && near(beside(0).difference_percent, -25.0));
         assert!(near(beside(1).ours, 0.75) && near(beside(1).difference_percent, 50.0));
-        assert!(near(beside(2).ours, 1.5) && beside(2).difference_percent.is_none());
+        assert!(near(beside(2).ours, 1.5) && near(beside(2).difference_percent, 50.0));
         assert!(near(beside(4).ours, 0.1) && near(beside(4).difference_percent, 0.0));
         assert_eq!((beside(3).ours, beside(3).said.as_str()), (None, "at least 1.000"));
     }

@@ -276,8 +276,8 @@ impl FlitRouterView<'_, '_> {
         }
     }
 
-    /// Returns a credit after a flit has left its queue, and its room counts as free from `now` on, where the sender is in another
-    /// part or waits for the credit.
+    /// Returns the credit of a flit whose room counts as free from `now` on, where the sender is in
+    /// another part or waits for the credit.
     #[cold]
     pub(super) fn tell_sender(&mut self, queue: usize, now: Tick) {
         let FlitQueue { input_port, in_vc: vc, upstream, .. } = self.state.queues[queue];

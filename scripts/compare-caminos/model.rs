@@ -18,8 +18,8 @@
 //! | injection | 1 or more: queues of a terminal, of which the destination's number gives one |
 //! | penalty | of omni, dimwar and pol: flits that a detour costs, or a hop that gains less |
 //! | deroutes | of omni: how many detours a packet may make |
-//! | channels | of dimwar: each-hop has its own; or two: one for hops after a detour, one for others |
-//! | decides | each-cycle, until a request has room (min, val, ugal) or is granted; or once a router |
+//! | channels | of dimwar: each-hop has its own; or two: one after a detour, one for others |
+//! | decides | each-cycle, until a request is granted (ugal: until it has room); or once a router |
 //! | via | own: any router, on a Dragonfly of neither end's group; others: any but the two ends |
 //! | apart | 0 or 1: whether UGAL's minimal ways have the virtual channels of second halves |
 //! | ties | drawn or minimal: where UGAL goes if both ways cost the same |
@@ -179,8 +179,8 @@ impl Network {
     }
 
     /// The ports of the minimal ways to a router: the shortest, on a Dragonfly by one global cable
-    /// at most. On a HyperX there may be detours, too, within a dimension where the two differ; they
-    /// have the label 1, others 0.
+    /// at most. On a HyperX there may be detours, too, within a dimension where the two differ.
+    /// Detours have the label 1, others 0.
     fn ports(&self, at: usize, to: usize, deroutes: bool) -> Vec<(usize, usize)> {
         let ports = || self.neighbours[at].iter().enumerate();
         if self.groups.is_empty() {

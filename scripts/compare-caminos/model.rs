@@ -24,6 +24,7 @@
 //! | apart | 0 or 1: whether UGAL's minimal ways have the virtual channels of second halves |
 //! | ties | drawn or minimal: where UGAL goes if both ways cost the same |
 //! | selection | drawn or least: which shortest hop packets take; UGAL's first is the least |
+//! | output | shared by virtual channels; or whole: one packet at a time, credits at once |
 //! | output_buffer | 32 flits of each virtual channel behind the crossbar |
 
 use std::collections::{HashMap, VecDeque};
@@ -230,6 +231,7 @@ struct Rules {
     speedup: usize,
     injection: usize,
     two_channels: bool,
+    whole: bool,
     once: bool,
     via_others: bool,
     apart: bool,
@@ -471,7 +473,9 @@ impl Simulation {
             let outputs = &self.outputs[router][port];
             let counted = if self.rules.by_vc { &outputs[vcs.clone()] } else { &outputs[..] };
             let waiting = |output: &Output| {
-                let flits: usize = output.queue.iter().map(|it| it.come - it.gone).sum();
+                let here = output.queue.iter().map(|it| it.come - it.gone);
+                // Credits of whole packets are taken before they leave.
+                let flits: usize = if self.rules.whole { 0 } else { here.sum() };
                 flits + BUFFER - output.credits
             };
             let cost = counted.iter().map(waiting).sum::<usize>() + label * self.rules.penalty;
@@ -493,7 +497,10 @@ impl Simulation {
         let destination = self.packets[number].destination;
         let end = destination / self.network.terminals;
         let degree = self.network.neighbours[router].len();
-        let has_room = |output: &Output| output.room >= PACKET;
+        let whole = self.rules.whole;
+        let has_room = |output: &Output| {
+            output.room >= PACKET && (!whole || end == router || output.credits >= PACKET)
+        };
         if end == router {
             let port = degree + destination % self.network.terminals;
             let outputs = &self.outputs[router][port];
@@ -580,13 +587,22 @@ impl Simulation {
             requests.swap(place, self.random.below(place + 1));
         }
         for ((in_port, in_vc), number, Hop { port, vc, course, .. }) in requests {
-            let output = &mut self.outputs[router][port][vc];
-            if output.is_held {
+            let next = self.network.neighbours[router].get(port);
+            let outputs = &mut self.outputs[router][port];
+            let is_taken = |it: &Output| it.is_held || !it.queue.is_empty();
+            if outputs[vc].is_held || self.rules.whole && outputs.iter().any(is_taken) {
                 continue;
+            }
+            let output = &mut outputs[vc];
+            if self.rules.whole && next.is_some() {
+                if output.credits < PACKET {
+                    continue;
+                }
+                output.credits -= PACKET;
             }
             output.is_held = true;
             self.inputs[router][in_port][in_vc].output = Some((port, vc));
-            let Some(&next) = self.network.neighbours[router].get(port) else { continue };
+            let Some(&next) = next else { continue };
             let end = self.packets[number].destination / self.network.terminals;
             if self.packets[number].course == Course::Undecided {
                 self.fix(number, course, [router, end]);
@@ -628,18 +644,26 @@ impl Simulation {
                     first.gone += 1;
                     output.room -= 1;
                     take(&mut output.queue, first.packet);
-                    if first.gone == PACKET {
+                    let is_last = first.gone == PACKET;
+                    if is_last {
                         input.queue.pop_front();
                         input.output = None;
                         output.is_held = false;
                     }
+                    let credits = match (self.rules.whole, is_last) {
+                        (false, _) => 1,
+                        (true, false) => 0,
+                        (true, true) => PACKET,
+                    };
                     match self.network.neighbours[router].get(port) {
                         Some(&from) => {
-                            self.credits.push((from, self.network.back[router][port], vc))
+                            let back = self.network.back[router][port];
+                            self.credits.extend(std::iter::repeat_n((from, back, vc), credits));
                         }
                         None => {
                             let terminal = router * self.network.terminals + port - degree;
-                            self.source_credits.push((terminal, vc));
+                            let credits = std::iter::repeat_n((terminal, vc), credits);
+                            self.source_credits.extend(credits);
                         }
                     }
                 }
@@ -655,9 +679,10 @@ impl Simulation {
             let can_send = |vc: &usize| {
                 let output = &outputs[*vc];
                 let need = |first: &Queued| if first.gone == 0 { PACKET } else { 1 };
-                let can = |first: &Queued| {
-                    first.come > first.gone && (next.is_none() || output.credits >= need(first))
+                let has_credits = |first: &Queued| {
+                    next.is_none() || self.rules.whole || output.credits >= need(first)
                 };
+                let can = |first: &Queued| first.come > first.gone && has_credits(first);
                 output.queue.front().is_some_and(can)
             };
             let token = self.tokens[router][port];
@@ -677,7 +702,9 @@ impl Simulation {
             match next {
                 None => self.sunk.push(packet),
                 Some(&next) => {
-                    output.credits -= 1;
+                    if !self.rules.whole {
+                        output.credits -= 1;
+                    }
                     self.flits.push((next, self.network.back[router][port], vc, packet));
                 }
             }
@@ -827,6 +854,7 @@ fn main() {
         speedup: number("speedup", 1),
         injection: number("injection", 1),
         two_channels: is("channels", "two"),
+        whole: is("output", "whole"),
         once: is("decides", "once"),
         via_others: is("via", "others"),
         apart: is("apart", "1"),

@@ -28,10 +28,10 @@ rows=(
 )
 
 # The rules of flitlab, with `@` for the number of virtual channels, and the buffer with which compare-caminos/adaptive.sh
-# runs it; the last has all of them.
+# runs it; then all of them; then those of its series of whole packets.
 rules=(link=flits speedup=2 output_buffer=16 injection=@ via=others apart=1 decides=once ties=minimal selection=least
     channels=two)
-rules+=("${rules[*]}")
+rules+=("${rules[*]}" "output=whole injection=@ ties=minimal selection=least channels=two")
 
 # Prints accepted flits and latency of the model, as means over the seeds. The arguments are keys.
 model_figures() {
@@ -51,7 +51,7 @@ print_rules() {
     echo "cycles. With a rule of flitlab in place of CAMINOS's: differences to the model in percent, accepted and latency; past"
     echo "saturation accepted alone."
     echo
-    echo "| network, routing, pattern, load | CAMINOS | model | ${rules[*]:0:${#rules[@]}-1} | all |" | sed 's/ \([a-z_]*\)=/ | \1=/g; s/| | /| /; s/=@/=V/'
+    echo "| network, routing, pattern, load | CAMINOS | model | ${rules[*]:0:${#rules[@]}-2} | all | whole packets |" | sed 's/ \([a-z_]*\)=/ | \1=/g; s/| | /| /; s/=@/=V/'
     echo "|---|---|---|$(printf -- '---|%.0s' "${rules[@]}")"
     for row in "${rows[@]}"; do
         [[ $row == "$1"* ]] || continue
@@ -84,6 +84,8 @@ print_rules() {
                 ;;
             esac
             read -ra keys_of_rule <<<"${rule//@/$vcs}"
+            # flitlab is run with CAMINOS's detours on Dragonflies.
+            [[ $rule != output=whole* || $network == dragonfly-* ]] || keys_of_rule+=(via=others)
             ours=$(model_figures "${keys[@]}" "${keys_of_rule[@]}") || exit 1
             awk -v base="$base" -v ours="$ours" -v saturated="$(awk -v a="$accepted" -v o="$offered" 'BEGIN { print (a < 0.97 * o) }')" 'BEGIN {
                 split(base, of, " ")

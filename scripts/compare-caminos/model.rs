@@ -7,8 +7,8 @@
 //!
 //! | key | values |
 //! |---|---|
-//! | network | dragonfly-72, hyperx-4x4, hyperx-4x4x4, slim-fly-50 |
-//! | routing | min, val, ugal, omni |
+//! | network | dragonfly-72, hyperx-4x4, hyperx-4x4x4, slim-fly-50, tree-4-3 |
+//! | routing | min, val, ugal, par, omni, dimwar, pol, updown-occ, updown-rnd |
 //! | pattern | as flitlab's of that name, or the file of a permutation |
 //! | load, seed, warm_up, measured | flits a node and cycle, a number, cycles |
 //! | vcs, width, threshold | virtual channels, how many a hop has, UGAL's threshold |
@@ -16,12 +16,15 @@
 //! | link | packets or flits: whether a link sends a packet on before others begin |
 //! | speedup | 1 or more: flits that a virtual channel passes through the crossbar in a cycle |
 //! | injection | 1 or more: queues of a terminal, of which the destination's number gives one |
-//! | penalty, deroutes | of omni: flits that a detour costs, and how many a packet may make |
-//! | decides | each-cycle, until a request has room (omni: until it is granted); or once a router |
+//! | penalty | of omni, dimwar and pol: flits that a detour costs, or a hop that gains less |
+//! | deroutes | of omni: how many detours a packet may make |
+//! | channels | of dimwar: each-hop has its own; or two: one after a detour, one for others |
+//! | decides | each-cycle, until a request is granted (ugal: until it has room); or once a router |
 //! | via | own: any router, on a Dragonfly of neither end's group; others: any but the two ends |
 //! | apart | 0 or 1: whether UGAL's minimal ways have the virtual channels of second halves |
 //! | ties | drawn or minimal: where UGAL goes if both ways cost the same |
 //! | selection | drawn or least: which shortest hop packets take; UGAL's first is the least |
+//! | output | shared by virtual channels; or whole: one packet at a time, credits at once |
 //! | output_buffer | 32 flits of each virtual channel behind the crossbar |
 
 use std::collections::{HashMap, VecDeque};
@@ -60,7 +63,9 @@ impl Random {
 }
 
 struct Network {
+    /// Terminals of a router, and how many routers have any: the first of them.
     terminals: usize,
+    hosts: usize,
     /// By router and port: the router there, and the port by which it sees this one.
     neighbours: Vec<Vec<usize>>,
     back: Vec<Vec<usize>>,
@@ -76,6 +81,7 @@ impl Network {
             "hyperx-4x4" => Self::hyperx(2),
             "hyperx-4x4x4" => Self::hyperx(3),
             "slim-fly-50" => Self::slim_fly(),
+            "tree-4-3" => Self::tree(),
             _ => panic!("there is no network {name}"),
         }
     }
@@ -124,6 +130,23 @@ impl Network {
         Self::new(neighbours.collect(), Vec::new(), 4)
     }
 
+    /// The 4-ary tree of three levels, with terminals at those of the lowest.
+    fn tree() -> Self {
+        let neighbours = (0..48).map(|router| {
+            let (level, own) = (router / 16, router % 16);
+            // The routers of another level that differ in one digit at most.
+            let across = |level: usize, stride: usize| {
+                (0..4).map(move |digit| {
+                    level * 16 + own / (4 * stride) * 4 * stride + digit * stride + own % stride
+                })
+            };
+            let down = (level > 0).then(|| across(level - 1, 4usize.pow(level as u32 - 1)));
+            let up = (level < 2).then(|| across(level + 1, 4usize.pow(level as u32)));
+            down.into_iter().flatten().chain(up.into_iter().flatten()).collect()
+        });
+        Self { hosts: 16, ..Self::new(neighbours.collect(), Vec::new(), 4) }
+    }
+
     fn new(neighbours: Vec<Vec<usize>>, groups: Vec<usize>, terminals: usize) -> Self {
         let distances = (0..neighbours.len()).map(|from| {
             let mut distances = vec![NONE; neighbours.len()];
@@ -144,7 +167,8 @@ impl Network {
             let port = |&next: &usize| neighbours[next].iter().position(|&it| it == router);
             ports.iter().map(|next| port(next).expect("cables lead both ways")).collect()
         });
-        Self { terminals, back: back.collect(), neighbours, groups, distances }
+        let hosts = neighbours.len();
+        Self { terminals, hosts, back: back.collect(), neighbours, groups, distances }
     }
 
     fn routers(&self) -> usize {
@@ -152,18 +176,19 @@ impl Network {
     }
 
     fn nodes(&self) -> usize {
-        self.routers() * self.terminals
+        self.hosts * self.terminals
     }
 
     /// The ports of the minimal ways to a router: the shortest, on a Dragonfly by one global cable
     /// at most. On a HyperX there may be detours, too, within a dimension where the two differ.
-    fn ports(&self, at: usize, to: usize, deroutes: bool) -> Vec<(usize, bool)> {
+    /// Detours have the label 1, others 0.
+    fn ports(&self, at: usize, to: usize, deroutes: bool) -> Vec<(usize, usize)> {
         let ports = || self.neighbours[at].iter().enumerate();
         if self.groups.is_empty() {
             let left = self.distances[at][to];
             let on = ports().map(|(port, &next)| (port, self.distances[next][to]));
             let on = on.filter(|&(_, then)| then < left || deroutes && then == left);
-            return on.map(|(port, then)| (port, then == left)).collect();
+            return on.map(|(port, then)| (port, usize::from(then == left))).collect();
         }
         let group = self.groups[to];
         let leads = |next: usize| self.groups[next] == group;
@@ -176,7 +201,20 @@ impl Network {
             };
             ports().find(|&(_, &next)| leads(next)).or(ports().find(|&(_, &next)| reaches(next)))
         };
-        vec![(port.expect("groups are joined").0, false)]
+        vec![(port.expect("groups are joined").0, 0)]
+    }
+
+    /// The ports of Polarized routing from a source to a router, with 2 less what each gains.
+    fn polarized(&self, source: usize, at: usize, to: usize) -> Vec<(usize, usize)> {
+        let [from, left] = [source, to].map(|end| self.distances[at][end]);
+        let ports = self.neighbours[at].iter().enumerate().filter_map(|(port, &next)| {
+            let [next_from, next_left] = [source, to].map(|end| self.distances[next][end]);
+            // 2 more than the label, so that it is not negative.
+            let label = 4 + from + next_left - next_from - left;
+            let leads = if from < left { next_from > from } else { next_left < left };
+            (label < 4 || label == 4 && leads).then(|| (port, label - 2))
+        });
+        ports.collect()
     }
 }
 
@@ -192,12 +230,26 @@ struct Rules {
     link_by_flits: bool,
     speedup: usize,
     injection: usize,
+    two_channels: bool,
+    whole: bool,
     once: bool,
     via_others: bool,
     apart: bool,
     ties_minimal: bool,
     least: bool,
     output_buffer: usize,
+}
+
+impl Rules {
+    /// Whether packets take a port of the least cost at each router.
+    fn takes_least(&self) -> bool {
+        matches!(self.routing.as_str(), "omni" | "dimwar" | "pol" | "updown-occ")
+    }
+
+    /// Whether packets choose a port at each router, to which they can be bound.
+    fn binds(&self) -> bool {
+        self.takes_least() || self.routing == "updown-rnd"
+    }
 }
 
 /// The way of a packet, as far as it is decided.
@@ -210,11 +262,14 @@ enum Course {
 }
 
 struct Packet {
+    /// The router from which it comes.
+    source: usize,
     destination: usize,
     created: u64,
     via: usize,
     course: Course,
-    /// The port to which it is bound here, and the detours that it has made.
+    /// The port to which it is bound here, and the detours that it has made; under dimwar those
+    /// since its last hop to the destination's coordinate.
     port: usize,
     deroutes: usize,
     hops: usize,
@@ -374,8 +429,16 @@ impl Simulation {
         let later = usize::from(is_apart && course == Course::Minimal);
         let groups = &self.network.groups;
         if groups.is_empty() {
+            if self.rules.routing.starts_with("updown") {
+                return 0..self.rules.vcs;
+            }
             let half = self.rules.vcs / self.rules.width / 2;
-            let first = (packet.hops + later * half) * self.rules.width;
+            let number = if self.rules.two_channels && self.rules.routing == "dimwar" {
+                packet.deroutes
+            } else {
+                packet.hops + later * half
+            };
+            let first = number * self.rules.width;
             return first..first + self.rules.width;
         }
         let is_global = groups[router] != groups[self.network.neighbours[router][port]];
@@ -384,22 +447,38 @@ impl Simulation {
         vc..vc + 1
     }
 
+    /// The ports by which a packet may go on to a router, with their labels.
+    fn ways(&self, router: usize, packet: &Packet, to: usize) -> Vec<(usize, usize)> {
+        let ports = |deroutes| self.network.ports(router, to, packet.deroutes < deroutes);
+        match self.rules.routing.as_str() {
+            "pol" => self.network.polarized(packet.source, router, to),
+            "omni" => ports(self.rules.deroutes),
+            "dimwar" => {
+                // Ports are in the order of dimensions, with three in each.
+                let mut ways = ports(1);
+                let first = ways[0].0 / 3;
+                ways.retain(|&(port, _)| port / 3 == first);
+                ways
+            }
+            _ => ports(0),
+        }
+    }
+
     /// Adds the hops of a packet to a router, with the flits that have left by each port and whose
     /// credits are not back.
     fn add_hops(&self, at: (usize, usize), to: usize, course: Course, hops: &mut Vec<Hop>) {
         let (router, packet) = (at.0, &self.packets[at.1]);
-        let Rules { deroutes, penalty, .. } = self.rules;
-        let may_deroute = self.rules.routing == "omni" && packet.deroutes < deroutes;
-        for (port, is_detour) in self.network.ports(router, to, may_deroute) {
+        for (port, label) in self.ways(router, packet, to) {
             let vcs = self.vcs(router, packet, port, course);
             let outputs = &self.outputs[router][port];
             let counted = if self.rules.by_vc { &outputs[vcs.clone()] } else { &outputs[..] };
             let waiting = |output: &Output| {
-                let flits: usize = output.queue.iter().map(|it| it.come - it.gone).sum();
+                let here = output.queue.iter().map(|it| it.come - it.gone);
+                // Credits of whole packets are taken before they leave.
+                let flits: usize = if self.rules.whole { 0 } else { here.sum() };
                 flits + BUFFER - output.credits
             };
-            let cost =
-                counted.iter().map(waiting).sum::<usize>() + usize::from(is_detour) * penalty;
+            let cost = counted.iter().map(waiting).sum::<usize>() + label * self.rules.penalty;
             hops.extend(vcs.map(|vc| Hop { cost, port, vc, course }));
         }
     }
@@ -413,17 +492,21 @@ impl Simulation {
         };
     }
 
-    /// The port and virtual channel that a packet at the head of a queue requests.
-    fn request(&mut self, router: usize, number: usize) -> Option<(usize, usize)> {
+    /// The hop that a packet at the head of a queue requests.
+    fn request(&mut self, router: usize, number: usize) -> Option<Hop> {
         let destination = self.packets[number].destination;
         let end = destination / self.network.terminals;
         let degree = self.network.neighbours[router].len();
-        let has_room = |output: &Output| output.room >= PACKET;
+        let whole = self.rules.whole;
+        let has_room = |output: &Output| {
+            output.room >= PACKET && (!whole || end == router || output.credits >= PACKET)
+        };
         if end == router {
             let port = degree + destination % self.network.terminals;
             let outputs = &self.outputs[router][port];
             let vcs: Vec<_> = (0..self.rules.vcs).filter(|&vc| has_room(&outputs[vc])).collect();
-            return (!vcs.is_empty()).then(|| (port, vcs[self.random.below(vcs.len())]));
+            let hop = |vc| Hop { cost: 0, port, vc, course: Course::Minimal };
+            return (!vcs.is_empty()).then(|| hop(vcs[self.random.below(vcs.len())]));
         }
         let ends = [router, end];
         if self.packets[number].via == NONE && self.packets[number].course != Course::Minimal {
@@ -461,11 +544,12 @@ impl Simulation {
             _ => {
                 let to = if course == Course::Detour(false) { via } else { end };
                 self.add_hops((router, number), to, course, &mut hops);
-                let is_omni = self.rules.routing == "omni";
-                if self.rules.least || is_omni || self.rules.routing == "ugal" && done == 0 {
+                let is_first = self.rules.routing == "ugal" && done == 0;
+                let binds = self.rules.binds();
+                if self.rules.takes_least() || !binds && (self.rules.least || is_first) {
                     keep_least(&mut hops);
                 }
-                if is_omni && self.rules.once {
+                if binds && self.rules.once {
                     let port =
                         if port == NONE { hops[self.random.below(hops.len())].port } else { port };
                     self.packets[number].port = port;
@@ -480,10 +564,10 @@ impl Simulation {
             return None;
         }
         let hop = hops[self.random.below(hops.len())];
-        if course == Course::Undecided && !self.rules.once {
+        if course == Course::Undecided && !self.rules.once && self.rules.routing != "par" {
             self.fix(number, hop.course, ends);
         }
-        Some((hop.port, hop.vc))
+        Some(hop)
     }
 
     /// Grants virtual channels of outputs to packets, in an order by chance.
@@ -494,31 +578,51 @@ impl Simulation {
                 let input = &self.inputs[router][port][vc];
                 let (None, Some(first)) = (input.output, input.queue.front()) else { continue };
                 let packet = first.packet;
-                if let Some(output) = self.request(router, packet) {
-                    requests.push(((port, vc), packet, output));
+                if let Some(hop) = self.request(router, packet) {
+                    requests.push(((port, vc), packet, hop));
                 }
             }
         }
         for place in (1..requests.len()).rev() {
             requests.swap(place, self.random.below(place + 1));
         }
-        for ((in_port, in_vc), packet, (port, vc)) in requests {
-            let output = &mut self.outputs[router][port][vc];
-            if output.is_held {
+        for ((in_port, in_vc), number, Hop { port, vc, course, .. }) in requests {
+            let next = self.network.neighbours[router].get(port);
+            let outputs = &mut self.outputs[router][port];
+            let is_taken = |it: &Output| it.is_held || !it.queue.is_empty();
+            if outputs[vc].is_held || self.rules.whole && outputs.iter().any(is_taken) {
                 continue;
+            }
+            let output = &mut outputs[vc];
+            if self.rules.whole && next.is_some() {
+                if output.credits < PACKET {
+                    continue;
+                }
+                output.credits -= PACKET;
             }
             output.is_held = true;
             self.inputs[router][in_port][in_vc].output = Some((port, vc));
-            let Some(&next) = self.network.neighbours[router].get(port) else { continue };
-            let packet = &mut self.packets[packet];
-            let end = packet.destination / self.network.terminals;
+            let Some(&next) = next else { continue };
+            let end = self.packets[number].destination / self.network.terminals;
+            if self.packets[number].course == Course::Undecided {
+                self.fix(number, course, [router, end]);
+            }
+            let packet = &mut self.packets[number];
+            let groups = &self.network.groups;
+            let is_global = !groups.is_empty() && groups[router] != groups[next];
+            if self.rules.routing == "par" && course == Course::Minimal {
+                // After one hop within the group it decides again.
+                let again = packet.hops == 0 && !is_global;
+                packet.course = if again { Course::Undecided } else { Course::Minimal };
+            }
             let distances = [router, next].map(|at| self.network.distances[at][end]);
-            packet.deroutes += usize::from(distances[0] == distances[1]);
+            let is_derouted = usize::from(distances[0] == distances[1]);
+            let before = if self.rules.routing == "dimwar" { 0 } else { packet.deroutes };
+            packet.deroutes = before + is_derouted;
             packet.port = NONE;
             packet.hops += 1;
             packet.local += 1;
-            let groups = &self.network.groups;
-            if !groups.is_empty() && groups[router] != groups[next] {
+            if is_global {
                 (packet.global, packet.local) = (packet.global + 1, 0);
             }
         }
@@ -540,18 +644,26 @@ impl Simulation {
                     first.gone += 1;
                     output.room -= 1;
                     take(&mut output.queue, first.packet);
-                    if first.gone == PACKET {
+                    let is_last = first.gone == PACKET;
+                    if is_last {
                         input.queue.pop_front();
                         input.output = None;
                         output.is_held = false;
                     }
+                    let credits = match (self.rules.whole, is_last) {
+                        (false, _) => 1,
+                        (true, false) => 0,
+                        (true, true) => PACKET,
+                    };
                     match self.network.neighbours[router].get(port) {
                         Some(&from) => {
-                            self.credits.push((from, self.network.back[router][port], vc))
+                            let back = self.network.back[router][port];
+                            self.credits.extend(std::iter::repeat_n((from, back, vc), credits));
                         }
                         None => {
                             let terminal = router * self.network.terminals + port - degree;
-                            self.source_credits.push((terminal, vc));
+                            let credits = std::iter::repeat_n((terminal, vc), credits);
+                            self.source_credits.extend(credits);
                         }
                     }
                 }
@@ -567,9 +679,10 @@ impl Simulation {
             let can_send = |vc: &usize| {
                 let output = &outputs[*vc];
                 let need = |first: &Queued| if first.gone == 0 { PACKET } else { 1 };
-                let can = |first: &Queued| {
-                    first.come > first.gone && (next.is_none() || output.credits >= need(first))
+                let has_credits = |first: &Queued| {
+                    next.is_none() || self.rules.whole || output.credits >= need(first)
                 };
+                let can = |first: &Queued| first.come > first.gone && has_credits(first);
                 output.queue.front().is_some_and(can)
             };
             let token = self.tokens[router][port];
@@ -589,7 +702,9 @@ impl Simulation {
             match next {
                 None => self.sunk.push(packet),
                 Some(&next) => {
-                    output.credits -= 1;
+                    if !self.rules.whole {
+                        output.credits -= 1;
+                    }
                     self.flits.push((next, self.network.back[router][port], vc, packet));
                 }
             }
@@ -598,10 +713,11 @@ impl Simulation {
 
     fn create(&mut self, terminal: usize, destination: usize, created: u64) {
         let course = match self.rules.routing.as_str() {
-            "min" | "omni" => Course::Minimal,
-            _ => Course::Undecided,
+            "val" | "ugal" | "par" => Course::Undecided,
+            _ => Course::Minimal,
         };
         let packet = Packet {
+            source: terminal / self.network.terminals,
             destination,
             created,
             via: NONE,
@@ -678,6 +794,11 @@ impl Pattern {
             }
             "dimension-complement" => by_router(&|router| network.routers() - 1 - router),
             "dimension-shift" => by_router(&|router| router / 4 * 4 + (router + 1) % 4),
+            "bit-reverse" => {
+                let bits = nodes.ilog2();
+                let reverse = |node: usize| node.reverse_bits() >> (usize::BITS - bits);
+                Self::Fixed((0..nodes).map(reverse).collect())
+            }
             "router-shift" => by_router(&|router| (router + 7) % network.routers()),
             file => {
                 let text = std::fs::read_to_string(file).expect("a pattern or a file");
@@ -732,6 +853,8 @@ fn main() {
         link_by_flits: is("link", "flits"),
         speedup: number("speedup", 1),
         injection: number("injection", 1),
+        two_channels: is("channels", "two"),
+        whole: is("output", "whole"),
         once: is("decides", "once"),
         via_others: is("via", "others"),
         apart: is("apart", "1"),
@@ -762,7 +885,9 @@ fn main() {
         for node in 0..nodes {
             if simulation.random.happens(load / PACKET as f64) {
                 let destination = pattern.destination(node, nodes, &mut simulation.random);
-                simulation.create(node, destination, now);
+                if destination != node {
+                    simulation.create(node, destination, now);
+                }
             }
             simulation.inject(node);
         }

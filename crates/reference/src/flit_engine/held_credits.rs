@@ -41,42 +41,32 @@ impl Delay {
     }
 }
 
-/// What becomes of the room of what leaves a buffer.
+/// What becomes of the room of flits that leave a buffer.
 #[derive(Clone, Default)]
 pub struct Held {
-    /// How long it waited for its output.
-    waited: Picoseconds,
-    /// For how long its room is held back.
-    by: Picoseconds,
     /// The latest time at which room of this buffer was free.
     until: Picoseconds,
 }
 
 impl Held {
-    /// Notes how long something has waited that leaves by an output, and for how long its room is
-    /// held back: by what senders know of the channel at its back, of its output to a router, and
-    /// of all its router's outputs to routers.
-    pub fn begin<'a>(
+    /// From when on the room of a flit counts as free that leaves now, and by how much longer than
+    /// in an idle network that took. It has waited; senders know so much of the channel by which it
+    /// came, of its output to a router, and of all its router's outputs to routers.
+    pub fn free<'a>(
         &mut self,
-        waited: Picoseconds,
+        (waited, now): (Picoseconds, Picoseconds),
         from: &Delay,
         own: Option<&Delay>,
         all: impl Iterator<Item = &'a Delay>,
-    ) {
-        self.waited = waited;
-        self.by = match own {
+    ) -> (Picoseconds, Picoseconds) {
+        let by = match own {
             Some(own) if from.is_held => {
                 own.known - all.map(|it| it.known).min().expect("its own is one")
             }
             _ => Picoseconds::ZERO,
         };
-    }
-
-    /// From when on the room counts as free of what has left now, and by how much longer than in
-    /// an idle network that took.
-    pub fn end(&mut self, now: Picoseconds) -> (Picoseconds, Picoseconds) {
-        self.until = self.until.max(now + self.by);
-        (self.until, self.waited + (self.until - now))
+        self.until = self.until.max(now + by);
+        (self.until, waited + (self.until - now))
     }
 }
 

@@ -308,8 +308,8 @@ impl Simulator<'_> {
             let own = to(&outputs[queue.way.expect("it has a virtual channel").output]);
             let waited = now.saturating_sub(came + self.parameters.routing_latency);
             let mut held = channel.held[virtual_channel].clone();
-            held.begin(waited, &channel.delay_of_credits, own, outputs.iter().filter_map(to));
-            let (until, delay) = held.end(now);
+            let (from, all) = (&channel.delay_of_credits, outputs.iter().filter_map(to));
+            let (until, delay) = held.free((waited, now), from, own, all);
             arrives = until + channel.latency;
             let channel = &mut self.channels[number];
             channel.held[virtual_channel] = held;

@@ -191,6 +191,10 @@ pub struct Parameters {
     /// Sharing of a channel flit by flit; `None` if a channel is granted to one packet until its
     /// end.
     pub sharing: Option<FlitSharing>,
+    /// Flits of the buffer of each virtual channel of an output, where channels are granted to
+    /// whole packets (docs/model.md, "Buffers at outputs"); 0 if routers have buffers at inputs
+    /// only.
+    pub output_buffer: u32,
     /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
     /// With it they do not, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
@@ -260,6 +264,7 @@ impl Default for Parameters {
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
             sharing: None,
+            output_buffer: 0,
             bubble: true,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(25_000),
@@ -321,6 +326,7 @@ impl Parameters {
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
             sharing: None,
+            output_buffer: 0,
             bubble: false,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(80_000),

@@ -28,6 +28,7 @@ pub fn parameters() -> Parameters {
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
         sharing: None,
+        output_buffer: 0,
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: Picoseconds(3),

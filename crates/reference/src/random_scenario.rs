@@ -520,6 +520,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
             .choose(random)
             .unwrap(),
         sharing: None,
+        output_buffer: 0,
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
         routing_latency: Picoseconds(random.random_range(0..=5)),

@@ -143,6 +143,10 @@ fn router(
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);
+    let doc = "Buffer of each virtual channel of an output, behind the crossbar; by default there is none.";
+    if let Some(buffer) = reader.optional("output_buffer", &flits(), doc) {
+        to.output_buffer = buffer;
+    }
     // With output queues a packet is one flit, so the kind of switching makes no difference.
     let usual = match model {
         RouterModel::InputQueued => to.switching,

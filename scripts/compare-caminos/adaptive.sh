@@ -53,15 +53,10 @@ keys_of() {
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
     [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
-    # CAMINOS decides in each cycle; where links are shared flit by flit flitlab decides once.
-    if [ "$series" = 'whole packets' ]; then
-        case $name in
-        min | val | updown-rnd) ;;
-        *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
-        esac
-    fi
-    # CAMINOS passes a flit a cycle to each virtual channel of an output: so no more of its buffer fills than a packet for
-    # each that a hop may take. The credits are those of the buffer at the output, too, where CAMINOS has 32 flits.
-    [ "$series" = 'whole packets' ] || keys+=(--set 'router.buffer="96 flits"'
-        --set "link.sharing={ flit = { output_buffer = $((16 * width)) } }")
+    # CAMINOS decides in each cycle.
+    case $name in
+    min | val | updown-rnd) ;;
+    *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
+    esac
+    [ "$series" = 'whole packets' ] || keys+=(--set 'router.output_buffer="32 flits"')
 }

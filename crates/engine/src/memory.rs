@@ -8,6 +8,7 @@ use crate::network::port::{Input, Output};
 use crate::network::ports::RouterLayout;
 use crate::network::vc_map::VcMap;
 use crate::next_hop::demands;
+use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::packet::cell::{Cells, Size};
 use crate::router::packet::choices::Choice;
@@ -67,7 +68,7 @@ fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
 
 /// Bytes of the ports of all routers and of their buffers, with this many virtual channels.
 fn ports_needed(ports: &[(u64, u64)], parameters: &Parameters, vcs: u64, any: bool) -> u64 {
-    if parameters.sharing.is_some() {
+    if parameters.sharing.is_some() || parameters.output_buffer > 0 {
         let bytes = |&(inputs, outputs): &(u64, u64)| {
             inputs * size_of::<Input>() as u64 + outputs * size_of::<Output>() as u64
         };
@@ -129,9 +130,17 @@ pub fn memory_needed(
             + channels * vcs * FlitRouters::BYTES_PER_VC
             + (times + of_units) * bytes(size_of::<Tick>())
     });
+    let behind = match parameters.output_buffer {
+        0 => 0,
+        _ => {
+            inputs * vcs.next_power_of_two() * CioqRouters::BYTES_PER_BUFFER
+                + outputs * vcs * CioqRouters::BYTES_PER_VC
+        }
+    };
     let replays = parameters.errors.as_ref();
     let replays = replays.map_or(0, |errors| links * Links::bytes_per_channel(errors, parameters));
     flits
+        + behind
         + demands::memory_of_sources(routes, fabric)
         + replays
         + ports_needed(&ports, parameters, vcs.max(least), of_any_size)

@@ -17,6 +17,7 @@ use crate::observer::Observer;
 use crate::packet::Packets;
 use crate::part::Part;
 use crate::router::Routers;
+use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::packet::PacketRouters;
 use crate::router::statistics::Statistics;
@@ -32,7 +33,11 @@ pub struct EngineState<O> {
     progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
-    parts: ByRouters<Vec<PartState<PacketRouters>>, Vec<PartState<FlitRouters>>>,
+    parts: ByRouters<
+        Vec<PartState<PacketRouters>>,
+        Vec<PartState<CioqRouters>>,
+        Vec<PartState<FlitRouters>>,
+    >,
 }
 
 /// The fields of a part that change. Between two runs nothing is under way to another part.
@@ -72,6 +77,7 @@ impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
         let observer = with_parts!(&self.parts, parts => &parts[0].observer);
         let parts = match &self.parts {
             ByRouters::Packet(parts) => ByRouters::Packet(fields_of(parts)),
+            ByRouters::Cioq(parts) => ByRouters::Cioq(fields_of(parts)),
             ByRouters::Flit(parts) => ByRouters::Flit(fields_of(parts)),
         };
         (self.clock, since, progress, under_way, observer, parts).serialize(serializer)
@@ -111,6 +117,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         *self.observer() = state.observer;
         let fits = match (&mut self.parts, state.parts) {
             (ByRouters::Packet(parts), ByRouters::Packet(saved)) => restore(parts, saved),
+            (ByRouters::Cioq(parts), ByRouters::Cioq(saved)) => restore(parts, saved),
             (ByRouters::Flit(parts), ByRouters::Flit(saved)) => restore(parts, saved),
             _ => false,
         };

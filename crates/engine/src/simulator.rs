@@ -21,6 +21,7 @@ use crate::interruption::{DRAIN_CHECK, FailureProgress, Interruption, Interrupti
 use crate::network::context::{NetworkContext, Timing};
 use crate::observer::Observer;
 use crate::part::Part;
+use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::holder::Followed;
 use crate::router::packet::PacketRouters;
@@ -42,20 +43,26 @@ type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;
 
 /// A list of all parts, or of their states, by the kind of their routers.
 #[derive(Serialize, Deserialize)]
-pub(super) enum ByRouters<P, F> {
+pub(super) enum ByRouters<P, C, F> {
     Packet(P),
+    Cioq(C),
     Flit(F),
 }
 
 /// The parts of a network and their observers, with routers of one kind.
 type PartList<'f, R, O> = Vec<ObservedPart<Part<'f, R>, O>>;
-type Parts<'f, O> = ByRouters<PartList<'f, PacketRouters, O>, PartList<'f, FlitRouters, O>>;
+type Parts<'f, O> = ByRouters<
+    PartList<'f, PacketRouters, O>,
+    PartList<'f, CioqRouters, O>,
+    PartList<'f, FlitRouters, O>,
+>;
 
 /// Evaluates an expression for the list of parts, whatever kind of routers they have.
 macro_rules! with_parts {
     ($parts:expr, $list:ident => $body:expr) => {
         match $parts {
             $crate::simulator::ByRouters::Packet($list) => $body,
+            $crate::simulator::ByRouters::Cioq($list) => $body,
             $crate::simulator::ByRouters::Flit($list) => $body,
         }
     };
@@ -153,6 +160,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         let window = window(&context, &*workload);
         let parts = match &parameters.sharing {
             Some(own) => Parts::Flit(idle_parts(&context, own, workload, observer, interruption)),
+            None if parameters.output_buffer > 0 => {
+                Parts::Cioq(idle_parts(&context, &(), workload, observer, interruption))
+            }
             None => Parts::Packet(idle_parts(&context, &(), workload, observer, interruption)),
         };
         Self {
@@ -586,6 +596,10 @@ fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
     let fastest = context.timings().iter().fold(context.trees.flit, |it, own| it.min(own.flit));
     let window = if parameters.sharing.is_some() {
         forward.min(back)
+    } else if parameters.output_buffer > 0 {
+        // Packets cross before they are sent, and credits come back flit by flit.
+        let crossbar = narrow::<Tick>(parameters.crossbar_latency);
+        (forward - crossbar + context.routing).min(back + fastest)
     } else {
         (forward + context.routing).min(back + flits * fastest)
     };

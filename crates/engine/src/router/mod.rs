@@ -1,10 +1,12 @@
 //! Models of routers: what the part of a network asks of one.
 //!
-//! There are two: routers that grant an output to a whole packet
-//! ([`PacketRouters`](packet::PacketRouters)), and routers whose links are shared flit by flit
+//! There are three: routers that grant an output to a whole packet
+//! ([`PacketRouters`](packet::PacketRouters)), those that do so from buffers behind their crossbars
+//! ([`CioqRouters`](cioq::CioqRouters)), and routers whose links are shared flit by flit
 //! ([`FlitRouters`](flit::FlitRouters)). Which one it is is decided once, when the simulation is
 //! made.
 
+pub(crate) mod cioq;
 pub(crate) mod collective;
 pub(crate) mod deadlock;
 pub(crate) mod flit;

@@ -1,0 +1,131 @@
+//! Packets that decide how they go on by what their router sees (docs/model.md, "Phases").
+
+use super::{CioqRouters, Hops};
+use crate::common::Common;
+use crate::frame::tick::{NEVER, Tick, multiple_from};
+use crate::network::far_queues::FarQueues;
+use crate::network::ports::RouterLayout;
+use crate::next_hop::Routing;
+use crate::set::bits;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::{Channel, NONE};
+use flitlab_routing::phased::Queues;
+
+impl CioqRouters {
+    /// The queue of a virtual channel of an output: the flits that have begun to cross to it before
+    /// a time and for which no credit is back by another one; at an ejection channel those of
+    /// packets that have not begun to be sent.
+    #[inline]
+    pub(super) fn queued(&mut self, output: usize, vc: u32, (before, by): (Tick, Tick)) -> u32 {
+        let own = &self.state.vcs[output * self.rules.vcs as usize + vc as usize];
+        let port = self.ports.output_ports[output];
+        let mut flits = own.flits;
+        if port.needs_room {
+            flits += self.rules.buffer - self.state.credits[(port.room + vc) as usize].at(by);
+        }
+        flits.saturating_sub(own.to_cross(before))
+    }
+
+    /// Lets a packet at a router, by its number in the network, decide. Returns whether it goes on
+    /// otherwise than before.
+    pub(super) fn decide(
+        &mut self,
+        common: &mut Common<'_>,
+        (name, router): (u32, &RouterLayout),
+        slot: u32,
+        now: Tick,
+    ) -> bool {
+        let Common { routing, packets, context, .. } = common;
+        let far = context.far.as_deref();
+        let mut queues = OutputQueues { routers: self, router, far, now };
+        routing.relation().decide(context, packets, (slot, name), &mut queues)
+    }
+
+    /// Lets the heads of a router that have decided there and wait decide again.
+    pub(super) fn decide_all_again(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        now: Tick,
+    ) {
+        self.state.decide_at[number as usize] = NEVER;
+        let name = number + common.context.cut.first_router(common.schedule.part);
+        for input_vc in self.inputs_of(router) {
+            if self.waits_decided(common, input_vc) {
+                let slot = self.state.inputs[input_vc].first;
+                if self.decide(common, (name, router), slot, now) {
+                    self.find_hops(common, (number, router), fitted!(input_vc, u32), now);
+                    let again = self.state.inputs[input_vc].again;
+                    self.state.lower(input_vc, now.max(again));
+                }
+            }
+        }
+    }
+
+    /// Whether the head of an input virtual channel has decided and waits.
+    fn waits_decided(&self, common: &Common<'_>, input_vc: usize) -> bool {
+        let head = &self.state.inputs[input_vc];
+        let Routing::Relation(relation) = &common.routing else { return false };
+        head.first != NONE
+            && matches!(head.hops, Hops::List(_))
+            && relation.has_decided(&common.packets.packets[head.first as usize])
+    }
+
+    /// Sets the time at which packets of a router decide again after now: as long as something
+    /// changes by which they do.
+    pub(super) fn set_next_decision(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        now: Tick,
+    ) {
+        let waits = self.inputs_of(router).any(|input_vc| self.waits_decided(common, input_vc));
+        if waits && self.queues_change(router, now) {
+            self.decide_by(common, number, now + 1);
+        }
+    }
+
+    /// Lets packets of a router that wait decide again at the first multiple from a time on.
+    pub(super) fn decide_by(&mut self, common: &mut Common<'_>, router: u32, time: Tick) {
+        let Some(again) = self.rules.again else { return };
+        let time = multiple_from(time, again, common.schedule.epoch);
+        let decide_at = &mut self.state.decide_at[router as usize];
+        *decide_at = (*decide_at).min(time);
+        common.schedule.active.lower(router, time);
+    }
+
+    /// Whether the queue of an output of a router will change after now, as far as is known.
+    fn queues_change(&self, router: &RouterLayout, now: Tick) -> bool {
+        let first = router.first_output as usize;
+        (first..first + usize::from(router.outputs)).any(|output| {
+            let port = &self.ports.output_ports[output];
+            port.needs_room
+                && (0..self.rules.vcs).any(|vc| {
+                    let own = &self.state.vcs[output * self.rules.vcs as usize + vc as usize];
+                    let credits = &self.state.credits[(port.room + vc) as usize];
+                    own.crosses_until > now || credits.changes(now)
+                })
+        })
+    }
+}
+
+/// What a router sees of its outputs when a packet decides.
+struct OutputQueues<'q> {
+    routers: &'q mut CioqRouters,
+    router: &'q RouterLayout,
+    far: Option<&'q FarQueues>,
+    now: Tick,
+}
+
+impl Queues for OutputQueues<'_> {
+    fn used(&mut self, port: u16, vcs: u16) -> u32 {
+        let output = self.router.first_output as usize + usize::from(port);
+        let count = self.routers.rules.vcs;
+        let own = bits(vcs).map(|vc| fitted!(vc, u32)).take_while(|&vc| vc < count);
+        own.map(|vc| self.routers.queued(output, vc, (self.now, self.now))).sum()
+    }
+
+    fn elsewhere(&mut self, channel: Channel) -> u32 {
+        self.far.expect("the rule has said so").get(channel)
+    }
+}

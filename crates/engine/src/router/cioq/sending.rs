@@ -1,0 +1,160 @@
+//! Packets that are sent from the buffers of outputs, on channels that are granted to one at a time.
+
+use super::{CioqRouters, Hops, Queued};
+use crate::common::Common;
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::port::Output;
+use crate::network::ports::RouterLayout;
+use crate::packet::{Delivery, Packet, last_start};
+use crate::router::cioq::room::Leaving;
+use crate::router::packet::Crossing;
+use crate::trace::note;
+use flitlab_base::narrow::fitted;
+use flitlab_fabric::NONE;
+
+impl CioqRouters {
+    /// Lets the channels of a router send that are due.
+    pub(super) fn send_all(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        now: Tick,
+    ) {
+        let first = router.first_output as usize;
+        for place in first..first + usize::from(router.outputs) {
+            if self.state.due[place] <= now {
+                self.state.due[place] = self.send_first(common, (number, router), place, now);
+            }
+        }
+    }
+
+    /// Sends the first packet that can go on a free channel. Returns when the channel is due next.
+    fn send_first(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        place: usize,
+        now: Tick,
+    ) -> Tick {
+        let pointer = self.state.outputs[place].pointer;
+        let port = self.ports.output_ports[place];
+        let first = place * self.rules.vcs as usize;
+        let mut until = NEVER;
+        for vc in (pointer.into()..self.rules.vcs).chain(0..pointer.into()) {
+            let Some(&queued) = self.state.vcs[first + vc as usize].packets.front() else {
+                continue;
+            };
+            let Packet { flits, .. } = common.packets.packets[queued.slot as usize];
+            let mut from = queued.ready;
+            if port.needs_room {
+                let credits = &mut self.state.credits[(port.room + vc) as usize];
+                if !credits.has(flits.into(), now) {
+                    from = from.max(credits.foresee(flits.into()));
+                }
+            }
+            if from <= now {
+                return self.send(common, (number, router), (place, vc), now);
+            }
+            until = until.min(from);
+        }
+        until
+    }
+
+    /// Sends the first packet of a virtual channel of an output. Returns when the channel is due
+    /// next.
+    fn send(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        (place, vc): (usize, u32),
+        now: Tick,
+    ) -> Tick {
+        let port = self.ports.output_ports[place];
+        let timing = *common.context.timing(port.timing);
+        let channel = fitted!(place, u32);
+        let name = channel + common.context.cut.first_output(common.schedule.part);
+        let router_name = number + common.context.cut.first_router(common.schedule.part);
+        let own = &mut self.state.vcs[place * self.rules.vcs as usize + vc as usize];
+        let Queued { slot, in_vc, .. } = own.packets.pop_front().expect("it has a packet");
+        let packet = common.packets.packets[slot as usize];
+        if common.trace.is_some() {
+            note(&mut common.trace, &packet, (common.schedule.epoch, now), name);
+            let origin = &common.packets.origins[slot as usize];
+            common.statistics.count_class(channel, packet.flits, origin);
+        }
+        let last = last_start(now, packet.tail, packet.flits, timing.flit);
+        let free_at = last + timing.flit;
+        let flits = u32::from(packet.flits);
+        own.flits -= flits;
+        let is_awaited = own.room.leave(Leaving { last: free_at, flit: timing.flit, flits });
+        let output = &mut self.state.outputs[place];
+        (output.free_at, output.pointer) = (free_at, fitted!(vc, u8) + 1);
+        if is_awaited {
+            self.wake_heads(common, router, (place, vc));
+        }
+        let time = common.time(now);
+        common.digest.add(time, name, packet.source, packet.sequence);
+        common.counters.grants += 1;
+        common.statistics.sent(channel, fitted!(vc, u8), packet.flits);
+        common.latest = common.latest.max(time);
+        let forward = timing.forward - self.rules.crossbar;
+        let sent = &mut common.packets.packets[slot as usize];
+        sent.tail = last + forward;
+        sent.ready = common.context.header(now, last) + forward + common.context.routing;
+        if port.needs_room {
+            self.state.credits[(port.room + vc) as usize].take(flits);
+            let Common { routing, context, packets, .. } = &mut *common;
+            routing.go_on(context, packets, slot, router_name);
+            self.hand_on(common, &port, fitted!(vc, u8), slot);
+        } else {
+            let channels = common.context.parameters.ejection_channels;
+            let ejections = u32::from(router.terminals) * channels;
+            let of_router = channel - router.first_output;
+            let first = u32::from(router.outputs) - ejections;
+            let terminal = router.first_terminal + (of_router - first) / channels;
+            let time = common.time(last + forward);
+            common.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc: in_vc });
+        }
+        let vcs = &self.state.vcs[place * self.rules.vcs as usize..][..self.rules.vcs as usize];
+        if vcs.iter().all(|vc| vc.packets.is_empty()) { NEVER } else { free_at }
+    }
+
+    /// Puts a packet into the buffer at the far end of a channel.
+    fn hand_on(&mut self, common: &mut Common<'_>, port: &Output, vc: u8, slot: u32) {
+        let &Output { far_part, far_router, far_input, .. } = port;
+        if far_part as usize == common.schedule.part {
+            let first = self.ports.routers[far_router as usize].first_input;
+            let input_vc = ((first + u32::from(far_input)) << self.rules.shift) + u32::from(vc);
+            return self.join(common, far_router, input_vc, slot);
+        }
+        let packet = common.packets.take_away(slot);
+        let crossing = Crossing { router: far_router, input: far_input, vc, packet };
+        self.outgoing[far_part as usize].packets.push(crossing);
+    }
+
+    /// Makes the heads due that wait for room in a virtual channel of an output, once there is
+    /// enough.
+    fn wake_heads(
+        &mut self,
+        common: &Common<'_>,
+        router: &RouterLayout,
+        (place, vc): (usize, u32),
+    ) {
+        let output = fitted!(place - router.first_output as usize, u16);
+        let own = place * self.rules.vcs as usize + vc as usize;
+        for input_vc in self.inputs_of(router) {
+            let head = self.state.inputs[input_vc];
+            let may_take = match head.hops {
+                Hops::Unknown => false,
+                Hops::One { output: own, vc: of } => (own, u32::from(of)) == (output, vc),
+                Hops::List(_) => true,
+                Hops::Ejection(own) => own == output,
+            };
+            if may_take && head.first != NONE {
+                let flits = common.packets.packets[head.first as usize].flits;
+                let time = self.state.vcs[own].room.foresee(flits.into());
+                self.state.lower(input_vc, time);
+            }
+        }
+    }
+}

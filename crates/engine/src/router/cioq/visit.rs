@@ -1,0 +1,97 @@
+//! A visit: the loop over the instants of a router's window, and the heads of its buffers.
+
+use super::{CioqRouters, Hops, InputVc};
+use crate::common::Common;
+use crate::frame::tick::{NEVER, Tick};
+use crate::network::ports::{RouterLayout, place};
+use crate::next_hop::answer::{Head, NextHop};
+use flitlab_base::narrow::fitted;
+
+impl CioqRouters {
+    /// Simulates a router before `until`, or until its terminals have something to do that cannot
+    /// wait. Returns a lower bound of the time of its next event.
+    pub(super) fn visit(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
+        let router = self.ports.routers[number as usize];
+        loop {
+            let now = crate::router::Routers::next_event(self, number);
+            if now >= until || common.to_hosts.is_urgent() {
+                return now;
+            }
+            let decides_again = self.state.decide_at[number as usize] <= now;
+            if decides_again {
+                self.decide_all_again(common, (number, &router), now);
+            }
+            self.let_heads_ask(common, (number, &router), now);
+            self.grant_all(common, (number, &router), now);
+            self.send_all(common, (number, &router), now);
+            if decides_again || self.rules.again.is_some() {
+                self.set_next_decision(common, (number, &router), now);
+            }
+        }
+    }
+
+    /// Lets the heads that are due ask: looks for their hops, if they ask for the first time, and
+    /// notes their requests, or when they are due next.
+    fn let_heads_ask(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        now: Tick,
+    ) {
+        let inputs = self.inputs_of(router);
+        let mut due = std::mem::take(&mut self.due);
+        let wake = &self.state.wake[inputs.clone()];
+        due.extend(
+            (fitted!(inputs.start, u32)..).zip(wake).filter(|it| *it.1 <= now).map(|it| it.0),
+        );
+        // All that decide at an instant do so before any requests.
+        for &input_vc in &due {
+            self.state.wake[input_vc as usize] = NEVER;
+            if self.state.inputs[input_vc as usize].hops == Hops::Unknown {
+                self.find_hops(common, (number, router), input_vc, now);
+            }
+        }
+        for &input_vc in &due {
+            self.request(common, (number, router), input_vc, now);
+        }
+        due.clear();
+        self.due = due;
+    }
+
+    /// Looks for the hops of a head. If it has to decide, it does.
+    pub(super) fn find_hops(
+        &mut self,
+        common: &mut Common<'_>,
+        (number, router): (u32, &RouterLayout),
+        input_vc: u32,
+        now: Tick,
+    ) {
+        let InputVc { first: slot, .. } = self.state.inputs[input_vc as usize];
+        let (input, vc) = place(input_vc, self.rules.shift);
+        let input = fitted!(input, u32);
+        let name = number + common.context.cut.first_router(common.schedule.part);
+        let head = Head { slot, router: name, input, vc, came: self.ports.input(input).came() };
+        let next_hop =
+            |common: &Common<'_>| common.routing.next_hop(&common.context, &common.packets, head);
+        let mut next = next_hop(common);
+        if next == NextHop::Undecided {
+            self.decide(common, (name, router), slot, now);
+            next = next_hop(common);
+        }
+        let network = usize::from(router.outputs)
+            - usize::from(router.terminals) * common.context.parameters.ejection_channels as usize;
+        self.state.inputs[input_vc as usize].hops = match next {
+            NextHop::Output { output, .. } if usize::from(output) >= network => {
+                Hops::Ejection(output)
+            }
+            NextHop::Output { output, vc: out_vc, .. } => {
+                let in_ring = self.ports.output_of(router, output.into()).in_ring;
+                Hops::One { output, vc: out_vc.of_packet(vc, in_ring) }
+            }
+            NextHop::Hops(list) => Hops::List(list),
+            NextHop::AnyOf { .. } | NextHop::Undecided => {
+                unreachable!("packets do not choose on a torus, and have decided")
+            }
+        };
+    }
+}

@@ -11,8 +11,6 @@
 #   scripts/compare-caminos.sh adaptive           adaptive and non-minimal routing on Dragonflies, HyperX, a Slim Fly and a
 #                                                 tree, beside results/peers/caminos-adaptive.csv; ten minutes
 #   scripts/compare-caminos.sh adaptive hyp       the same, only rows that begin so in that file
-#   scripts/compare-caminos.sh rules              what single rules in which the two differ there move, by a model of
-#                                                 CAMINOS's router (compare-caminos/model.rs); ten minutes
 #
 # CAMINOS=PATH  a CAMINOS that is installed already; otherwise it is installed under target/
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
@@ -41,7 +39,7 @@ longer=10
 mode=time
 begins=''
 case ${1:-} in
-stored | figures | adaptive | rules)
+stored | figures | adaptive)
     mode=$1
     begins=${2:-}
     [ $# -le 2 ] || fail "$mode takes at most how rows begin"
@@ -87,9 +85,7 @@ find_caminos() {
 }
 case $mode in time | figures) find_caminos ;; esac
 
-if [ "$mode" = rules ]; then
-    flitlab=true
-elif [ -n "${FLITLAB:-}" ]; then
+if [ -n "${FLITLAB:-}" ]; then
     flitlab=$FLITLAB
 else
     needs_cargo "building flitlab"
@@ -97,7 +93,7 @@ else
     (cd "$root" && CARGO_TARGET_DIR=$target cargo build --release --bin flitlab >&2) ||
         fail "flitlab could not be built"
 fi
-[ "$mode" = rules ] || [ -x "$flitlab" ] || fail "$flitlab is not a program"
+[ -x "$flitlab" ] || fail "$flitlab is not a program"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -166,12 +162,6 @@ write_configuration() {
         -e "s/@PATTERN@/$pattern/; s/@SEED@/$seed/" "$settings/$template.cfg" >"$scratch/case.cfg"
 }
 
-if [ "$mode" = rules ]; then
-    # shellcheck source=scripts/compare-caminos/rules.sh
-    source "$settings/rules.sh"
-    print_rules "$begins"
-    exit
-fi
 if [ "$mode" = adaptive ]; then
     # shellcheck source=scripts/compare-caminos/adaptive.sh
     source "$settings/adaptive.sh"

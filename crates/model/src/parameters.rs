@@ -198,8 +198,9 @@ pub struct Parameters {
     /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
     /// With it they do not, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
-    /// Packets that an input port can send at once. With links shared flit by flit: the speed of
-    /// the crossbar as a multiple of an output channel's.
+    /// Packets that an input port can send at once; with buffers at outputs also those that can
+    /// cross to an output at once. With links shared flit by flit: the speed of the crossbar as a
+    /// multiple of an output channel's.
     pub crossbar_speedup: u32,
     /// Time from the arrival of a packet's header in a router to its first request for an output.
     pub routing_latency: Picoseconds,

@@ -8,6 +8,7 @@ mod errors;
 mod fabrics;
 mod held_credits;
 mod lifetime;
+mod output_buffer;
 mod output_queued;
 mod responder_resources;
 mod sharing;
@@ -56,6 +57,7 @@ pub(super) fn run(
     checks.forwarding(draft);
     checks.sharing(draft);
     checks.output_queued(draft, purpose);
+    checks.output_buffer(draft, packets);
     let mut without_tables = Fabrics::without_tables();
     let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
     let makes_tables = fabrics.makes_tables();

@@ -518,6 +518,8 @@ fn routers(all: &mut Vec<Piece>) {
     let worms = "router.switching = \"wormhole\"";
     let short = "router.buffer = \"6 flits\"\nadapter.injection_buffer = \"6 flits\"";
     all.push(Piece::new("switching", worms).with(flit).with(short));
+    let behind = ["router.output_buffer = \"34 flits\"", "router.output_buffer = \"100 flits\""];
+    all.extend(each("output buffer", &behind));
     all.push(Piece::new("arbitration", "router.arbitration = \"transit-first\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));

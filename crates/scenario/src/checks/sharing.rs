@@ -131,6 +131,7 @@ impl Checks<'_> {
         match (&parameters.sharing, parameters.switching) {
             (Some(_), Switching::Wormhole) => [(1, "a flit"); 2],
             (Some(_), _) if !parameters.bubble => [(packet, one); 2],
+            (None, _) if parameters.output_buffer > 0 => [(packet, one); 2],
             _ => [(narrow(2 * u64::from(packet)), "two of the largest packets"), (packet, one)],
         }
     }

@@ -34,6 +34,7 @@ pub(super) fn variant<'v, 'd>(
     let (vcs, most) = (router.virtual_channels, router.most_bubble());
     let largest_packet = router.maximum_packet();
     let is_flit = router.sharing.is_some();
+    let has_input_buffers_only = router.output_buffer == 0;
     // Names that tables have too are theirs.
     let taken = |name: &str| {
         registry.rows::<Algorithm>().any(|table| table.name == name)
@@ -92,7 +93,7 @@ pub(super) fn variant<'v, 'd>(
         let ties = [("random", true, "one at random."), ("first", false, first)];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
         let usual = match rule {
-            Some(Named::ByPlace(rule)) => rule.injection_bubble,
+            Some(Named::ByPlace(rule)) if has_input_buffers_only => rule.injection_bubble,
             _ => 0,
         };
         let injection_bubble = narrow(reader.value_from(

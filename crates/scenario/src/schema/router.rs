@@ -143,10 +143,9 @@ fn router(
     let doc = "Buffer of a network channel, for each of its virtual channels: at least two of the largest packets; \
                one where links are shared flit by flit without the bubble rule, any with wormhole switching.";
     reader.set("buffer", &flits(), &mut to.buffer, doc);
-    let doc = "Buffer of each virtual channel of an output, behind the crossbar; by default there is none.";
-    if let Some(buffer) = reader.optional("output_buffer", &flits(), doc) {
-        to.output_buffer = buffer;
-    }
+    let doc = "Buffer of each virtual channel of an output, behind the crossbar, from which packets are sent whole (a combined \
+               input-output-queued router); without it there is none.";
+    to.output_buffer = reader.optional("output_buffer", &flits(), doc).unwrap_or(0);
     // With output queues a packet is one flit, so the kind of switching makes no difference.
     let usual = match model {
         RouterModel::InputQueued => to.switching,
@@ -156,12 +155,13 @@ fn router(
     to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
-         go without, and so do datelines ([routing.direction_order], `escape` of adaptive routings), atomic allocation, and \
-         wormhole switching.";
-    let bubble = to.bubble && bubble && to.switching != Switching::Wormhole;
+         go without, and so do datelines ([routing.direction_order], `escape` of adaptive routings), atomic allocation, \
+         wormhole switching, and `output_buffer`.";
+    let keeps_room = to.switching != Switching::Wormhole && to.output_buffer == 0;
+    let bubble = to.bubble && bubble && keeps_room;
     to.bubble = reader.value("bubble", &Flag, bubble, doc);
-    let doc = "Packets that an input port can send at once; where links are shared flit by flit, how many times as fast \
-               as a channel the crossbar is.";
+    let doc = "Packets that an input port can send at once; with `output_buffer` those that an output can take at once, too; \
+               where links are shared flit by flit, how many times as fast as a channel the crossbar is.";
     reader.set("crossbar_speedup", &CHANNELS, &mut to.crossbar_speedup, doc);
     let doc = "Time from a header's arrival until it asks for an output.";
     reader.set("routing_latency", &hop_time(Picoseconds::ZERO), &mut to.routing_latency, doc);

@@ -10,7 +10,7 @@
 //! | [`engine`] | links that are granted to whole packets |
 //! | [`flit_engine`] | links that are shared flit by flit |
 //! | [`cioq_engine`] | links that are granted to whole packets, behind buffers at outputs |
-//! | [`random_scenario`], [`random_flit_scenario`] | small scenarios of all routings and rules, by a seed |
+//! | [`random_scenario`], [`random_flit_scenario`], [`random_cioq_scenario`] | small scenarios of all routings and rules, by a seed |
 //! | [`differential`] | both engines in a scenario, or in many |
 //! | [`threads`] | the fast engine on one thread and on several |
 //! | [`agreement`], [`wait_cycle`] | what has to hold of two logs, and of a deadlock |
@@ -31,6 +31,7 @@ pub mod failure;
 pub mod flit_engine;
 pub mod message;
 pub mod random_cables;
+pub mod random_cioq_scenario;
 pub mod random_classes;
 pub mod random_collective;
 pub mod random_errors;

@@ -89,9 +89,11 @@ fn packets_in_two_virtual_channels_go_by_a_channel_one_after_the_other() {
 
 #[test]
 fn transit_goes_first() {
-    // Node 1's packet asks router 1 at 18 and crosses until 26. Meanwhile its second packet and node
-    // 0's come to ask. In turn node 0's, of input port 0, is behind that of the pointer.
-    let parameters = Parameters { virtual_channels: 2, ..parameters() };
+    // Node 1's packet asks router 1 at 18 and crosses until 26. By then its second packet, in the
+    // other virtual channel, asks too, and node 0's packet, which has come by input port 0. The
+    // second one is next in turn, then node 0's, then the third one, which asks at 34. If transit
+    // goes first, the third one is next in turn behind it.
+    let parameters = Parameters { virtual_channels: 2, buffer: 16, ..parameters() };
     let by = |arbitration| {
         let parameters = with_classes(Parameters { arbitration, ..parameters.clone() });
         let mut messages =
@@ -101,7 +103,46 @@ fn transit_goes_first() {
         deliveries(&log).into_iter().map(|(source, vc, _)| (source, vc)).collect::<Vec<_>>()
     };
     assert_eq!(by(Arbitration::RoundRobin), [(1, 0), (1, 1), (0, 0), (1, 0)]);
-    assert_eq!(by(Arbitration::TransitFirst), [(1, 0), (0, 0), (1, 1), (1, 0)]);
+    assert_eq!(by(Arbitration::TransitFirst), [(1, 0), (0, 0), (1, 0), (1, 1)]);
+}
+
+#[test]
+fn a_channel_takes_its_virtual_channels_in_turn() {
+    // At router 1 a packet of either node crosses from 20 to 26, and the second one of node 0 from 28
+    // to 34. The first one is sent at 22. When the channel is free at 30, both others are there: next
+    // in turn is the one in the other virtual channel.
+    let parameters = Parameters { crossbar_speedup: 2, ..parameters() };
+    let of_responses = Message { class: RESPONSES, ..data(12, 1, 2, FOUR) };
+    let log = run_line(3, &with_classes(parameters), &[of_responses, data(0, 0, 2, 2 * FOUR)]);
+    assert_eq!(deliveries(&log), [(0, 0, 46), (1, 1, 54), (0, 0, 62)]);
+}
+
+#[test]
+fn outputs_are_granted_in_turn() {
+    // Node 1's packets come every 4 ps. The first one crosses to node 2's output from 18 to 24. At 26
+    // both others ask: one in the other virtual channel for node 0's output, which is next in turn,
+    // and one for node 2's, which crosses from 34 on as its input port sends one at a time.
+    let parameters = Parameters { injection_rate: rate(1), ..parameters() };
+    let to_other = Message { class: RESPONSES, ..data(10, 1, 0, FOUR) };
+    let messages = [data(10, 1, 2, FOUR), to_other, data(10, 1, 2, FOUR)];
+    let log = run_line(3, &with_classes(parameters), &messages);
+    assert_eq!(deliveries(&log), [(1, 0, 44), (1, 1, 52), (1, 0, 60)]);
+}
+
+#[test]
+fn a_packet_that_is_not_granted_its_request_waits_for_a_flit_time() {
+    // Ejection takes 10 ps a flit. At router 1 both packets ask at 20 for virtual channel 0 of one
+    // ejection channel. Node 0's crosses. Node 1's does to another virtual channel, but not before
+    // 30. Its last flit crosses at 60, and its last credit is back at 60 + 10 + 5.
+    let parameters = Parameters {
+        crossbar_speedup: 2,
+        ejection_rate: rate(10),
+        ejection_latency: Picoseconds(10),
+        injection_buffer: 4,
+        ..parameters()
+    };
+    let messages = [data(0, 0, 1, FOUR), data(12, 1, 1, 2 * FOUR)];
+    assert_eq!(injected(&run_line(2, &parameters, &messages), 1), [12, 75]);
 }
 
 #[test]
@@ -140,8 +181,9 @@ fn a_buffer_at_an_output_holds_two_packets() {
     // Ejection takes 10 ps a flit. The first packet crosses at router 0 from 8 to 14 and at router 1
     // from 20 to 50; its credits are back at router 0 at 37, 47, 57 and 67. The second one crosses
     // from 29 to 35 and waits for these until 67. The third one asks at 50. With room for two
-    // packets it crosses from 50 to 56, and all its credits are back at 63. Else it does when the
-    // last flit of the second one has had its time on the link at 75, and they are back at 88.
+    // packets it crosses from 50 to 56, and all its credits are back at 63. With room for one it
+    // does when all flits of the second one have had their time on the link at 75, and they are back
+    // at 88; with room for seven flits, when the first one of them has at 69.
     let slow_ejection = |output_buffer| Parameters {
         ejection_rate: rate(10),
         ejection_latency: Picoseconds(10),
@@ -150,7 +192,7 @@ fn a_buffer_at_an_output_holds_two_packets() {
         ..single(output_buffer)
     };
     let messages = [data(0, 0, 1, 4 * FOUR)];
-    for (output_buffer, fourth) in [(4, 88), (7, 81), (8, 63)] {
+    for (output_buffer, fourth) in [(4, 88), (7, 82), (8, 63)] {
         let log = run_line(2, &slow_ejection(output_buffer), &messages);
         assert_eq!(injected(&log, 0), [0, 21, 42, fourth]);
     }
@@ -168,7 +210,7 @@ fn a_packet_takes_room_of_a_buffer_at_an_ejection_channel() {
             ejection_latency: Picoseconds(10),
             ..single(output_buffer)
         };
-        assert_eq!(delivered(&run_line(1, &parameters, &messages)), [50, second]);
+        assert_eq!(delivered(&run_line(2, &parameters, &messages)), [50, second]);
     }
 }
 
@@ -179,7 +221,9 @@ fn two_cables(vcs: u8, is_detour: bool) -> (Fabric, Routes) {
     let mut cabling = Cabling::default();
     let routers = ["A", "B"].map(|name| cabling.router(name));
     for router in routers {
-        (0..2).for_each(|number| drop(cabling.terminal(format!("{router}{number}"), router)));
+        for number in 0..2 {
+            cabling.terminal(format!("{router}{number}"), router);
+        }
     }
     (0..2).for_each(|_| cabling.cable(0, 1));
     let fabric = cabling.fabric().unwrap();
@@ -240,11 +284,10 @@ fn a_packet_prefers_the_hop_with_the_fewest_flits_queued() {
         let log = run(&fabric, &routes, &single(8), &messages).unwrap();
         assert_eq!(delivered(&log), [34, created + latency]);
     }
-    // With two virtual channels and a third packet: the first two have taken a port each, at 8 and
-    // 10. At 40 the second one's flits are still away, so the third one takes the first port in
-    // virtual channel 0. A fourth one that asks 8 ps later takes the same port, as fewer flits are
-    // queued there than at the other port: 4 and 4 are equal, so virtual channel 0 by port 0 has
-    // more than 1.
+    // With two virtual channels the first two packets take virtual channel 0 of a port each. The
+    // second one's flits are away until 71. The third packet asks at 40, when nothing is queued for
+    // the first port. When the fourth one asks at 48, four flits are for each port, all of them in
+    // virtual channel 0: it takes the other one of the first port.
     let (fabric, routes) = two_cables(2, false);
     let parameters = Parameters { virtual_channels: 2, ..single(8) };
     let messages =
@@ -277,7 +320,9 @@ fn a_ring_deadlocks_without_datelines() {
     assert_eq!((deadlock.packets, deadlock.log.packets.len()), (12, 0));
     let of_one: Vec<Message> = messages.iter().map(|it| Message { bytes: FOUR, ..*it }).collect();
     let log = run(&fabric, &routes, &parameters, &of_one).unwrap();
-    assert_eq!(delivered(&log), [46; 4]);
+    // The packets that cross from input to output at 20 are sent when the credits of the others are
+    // back at 35.
+    assert_eq!(delivered(&log), [35 + 7 + 5 + 12; 4]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The large differential runs: random small scenarios over all routings, kinds of switching,
 //! arbitrations, packet sizes, requests and responses, failed cables and cables of several classes,
 //! each simulated by a reference engine and by the fast engine on 1, 2, 3 and 7 threads, with every
-//! assertion on. Links are granted to whole packets, or shared flit by flit.
+//! assertion on. Links are granted to whole packets, by routers with buffers at inputs or at outputs
+//! too, or shared flit by flit.
 //!
 //!     cargo test --test simulation -- --ignored --nocapture differential
 //!     FLITLAB_SCENARIOS=100000 FLITLAB_FIRST=50000 cargo test --test simulation -- --ignored --nocapture differential
@@ -13,10 +14,11 @@ use flitlab::engine::{Arbitration, Parameters, run_script};
 use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
-    FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features, has_dateline,
-    packet_scenario, packet_scenario_with_collectives, run_flits,
+    CIOQ_FEATURES, FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features,
+    has_dateline, packet_scenario, packet_scenario_with_collectives, run_flits,
 };
 use flitlab_reference::flit_engine;
+use flitlab_reference::random_cioq_scenario::cioq_scenario;
 use flitlab_reference::random_flit_scenario::{
     LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
     flit_scenario_with_collectives,
@@ -282,4 +284,10 @@ fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
 #[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
     agree_in_many(flit_scenario_with_collectives, FLIT_FEATURES);
+}
+
+#[test]
+#[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+fn the_engines_agree_on_buffers_at_outputs_in_many_random_scenarios() {
+    agree_in_many(cioq_scenario, CIOQ_FEATURES);
 }

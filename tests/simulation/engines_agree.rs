@@ -13,22 +13,12 @@ use flitlab::{
     units::Picoseconds,
 };
 use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
-use flitlab_reference::differential::phased_scenario;
+use flitlab_reference::differential::{Named, agree, phased_scenario};
 use flitlab_reference::message::data;
+use flitlab_reference::random_cioq_scenario::cioq_scenario;
 use flitlab_reference::random_flit_scenario::{flit_scenario_by_credits, flit_scenario_phased};
 use flitlab_reference::random_relation::by_relation;
 use flitlab_reference::random_scenario::Scenario;
-
-/// Names the seed if a test of it panics, wherever that is.
-struct Named(u64);
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("in the random scenario of seed {}", self.0);
-        }
-    }
-}
 
 fn for_each_scenario(seeds: std::ops::Range<u64>, test: impl Fn(&Scenario)) {
     for seed in seeds {
@@ -262,7 +252,7 @@ fn agree_on_choices(seeds: std::ops::Range<u64>) {
     let mut seen = BTreeMap::new();
     for seed in seeds {
         let scenario = Scenario::choosing(seed);
-        flitlab_reference::differential::agree(seed, &scenario);
+        agree(seed, &scenario);
         let kind = match &scenario.routes {
             Routes::Relation(it) if it.relation.has_escape() => "escapes",
             Routes::Relation(_) => "relation",
@@ -290,12 +280,18 @@ fn the_engines_agree_where_credits_are_held_back() {
     for seed in 0..100 {
         let [delayed, at_once] =
             ["delayed", "at-once"].map(|credits| flit_scenario_by_credits(seed, credits));
-        flitlab_reference::differential::agree(seed, &delayed);
+        agree(seed, &delayed);
         let Routes::Relation(routes) = &delayed.routes else { unreachable!("drawn so") };
         assert!(routes.holds_credits(&delayed.fabric));
         moved += u32::from(log(&delayed) != log(&at_once));
     }
     assert!(moved > 20, "held credits move packets in {moved} of 100 scenarios");
+}
+
+#[test]
+fn the_engines_agree_on_buffers_at_outputs() {
+    let packets: usize = (0..120).map(|seed| agree(seed, &cioq_scenario(seed))).sum();
+    assert!(packets > 20_000, "{packets}");
 }
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.
@@ -304,7 +300,7 @@ fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) -
     let (mut seen, mut see_others, mut again) = (BTreeMap::new(), 0, 0);
     for seed in seeds {
         let scenario = scenario(seed);
-        flitlab_reference::differential::agree(seed, &scenario);
+        agree(seed, &scenario);
         let Routes::Relation(routes) = &scenario.routes else { unreachable!("drawn so") };
         again += u32::from(routes.again.is_some());
         let RelationRoutes { relation, rule: Some(rule), .. } = routes else {
@@ -346,7 +342,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
         parameters.buffer = 2 * parameters.maximum_packet();
         let routes = by_relation(relation, seed % 2 == 1, seed);
         let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
-        flitlab_reference::differential::agree(seed, &scenario);
+        agree(seed, &scenario);
         let farthest = run_fast(&scenario).packets.iter().map(|packet| packet.hops).max();
         // Sixteen fallback hops, and then along the ring.
         assert!(farthest > Some(16), "{farthest:?}");
@@ -396,7 +392,7 @@ fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
             .collect();
         let fabric = fabric.clone();
         let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
-        flitlab_reference::differential::agree(vcs.into(), &scenario);
+        agree(vcs.into(), &scenario);
     }
 }
 

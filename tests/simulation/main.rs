@@ -41,6 +41,7 @@ mod outflank_points;
 mod output_queued;
 mod own_adaptive;
 mod peer_figures;
+mod reference_cioq_engine;
 mod reference_engine;
 mod reference_flits_engine;
 mod reference_link_errors;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::agreement::{assert_agreement, assert_equal_counts};
 use crate::random_scenario::Scenario;
 use crate::threads::{STOPS, compare};
-use crate::{engine, flit_engine};
+use crate::{cioq_engine, engine, flit_engine};
 
 /// The seed of a scenario in which packets of mixed sizes deadlock in spite of the bubble.
 pub const MIXED_SIZES: u64 = 313_309;
@@ -69,6 +69,17 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
     }
 }
 
+/// Names the seed if something panics while it is there.
+pub struct Named(pub u64);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in the random scenario of seed {}", self.0);
+        }
+    }
+}
+
 /// Compares both engines in a scenario, one that ends in a deadlock too. Returns how many packets
 /// were delivered.
 ///
@@ -76,6 +87,7 @@ pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
 /// If they differ in anything.
 pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let Scenario { fabric, routes, parameters, messages, collective } = scenario;
+    let _named = Named(seed);
     let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
     let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
@@ -97,6 +109,11 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
             agree_on_stalls(seed, scenario);
         }
         (reference, stuck)
+    } else if parameters.output_buffer > 0 {
+        match cioq_engine::run(fabric, routes, parameters, messages) {
+            Ok(reference) => (reference, false),
+            Err(deadlock) => (deadlock.log, true),
+        }
     } else if parameters.head_of_queue_lifetime.is_some() {
         let (reference, losses) = engine::run_dropping(fabric, routes, parameters, messages);
         let counters = run.counters.last().expect("those at the end");
@@ -182,6 +199,9 @@ pub const PACKET_FEATURES: usize = 18 + 12 + 7;
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
 pub const FLIT_FEATURES: usize = 18 + 14 + 6 + 3 + 5;
 
+/// All features that [`features`] can name of scenarios in which routers have buffers at outputs.
+pub const CIOQ_FEATURES: usize = 14 + 5 + 3 + 7;
+
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
     let Scenario { fabric, routes, parameters, messages, .. } = scenario;
@@ -230,6 +250,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
     ];
     let of_links = match &parameters.sharing {
         Some(_) => features_of_flits(scenario),
+        None if parameters.output_buffer > 0 => features_of_cioq(scenario),
         None => features_of_packets(scenario),
     };
     named(&some).into_iter().chain(of_links).chain([routing]).collect()
@@ -291,13 +312,7 @@ fn features_of_flits(scenario: &Scenario) -> Vec<&'static str> {
         Switching::StoreAndForward => "store-and-forward",
         Switching::Wormhole => "wormhole",
     };
-    let arbitration = match parameters.arbitration {
-        Arbitration::RoundRobin => "round-robin",
-        Arbitration::TransitFirst => "transit-first",
-        Arbitration::Random => "random",
-        Arbitration::OldestFirst => "oldest-first",
-        Arbitration::Weighted => "weighted",
-    };
+    let arbitration = name_of(parameters.arbitration);
     let vc_allocation = sharing.virtual_channel_allocation > Picoseconds::ZERO;
     let some = [
         (sharing.output_buffer > 0, "buffers behind the crossbar"),
@@ -316,4 +331,32 @@ fn features_of_flits(scenario: &Scenario) -> Vec<&'static str> {
         (collective.is_some() && parameters.errors.is_some(), "collectives on links that err"),
     ];
     named(&some).into_iter().chain([switching, arbitration]).collect()
+}
+
+/// Where routers have buffers at outputs.
+fn features_of_cioq(scenario: &Scenario) -> Vec<&'static str> {
+    let Scenario { parameters, .. } = scenario;
+    let largest = parameters.maximum_packet();
+    let falls_back = match &scenario.routes {
+        Routes::Relation(routes) => routes.relation.has_escape(),
+        _ => false,
+    };
+    let some = [
+        (parameters.switching == Switching::StoreAndForward, "store-and-forward"),
+        (parameters.output_buffer == largest, "room for one packet at outputs"),
+        (parameters.output_buffer >= 2 * largest, "room for two packets at outputs"),
+        (parameters.virtual_channels == 1, "one virtual channel"),
+        (falls_back, "escapes"),
+    ];
+    named(&some).into_iter().chain([name_of(parameters.arbitration)]).collect()
+}
+
+fn name_of(arbitration: Arbitration) -> &'static str {
+    match arbitration {
+        Arbitration::RoundRobin => "round-robin",
+        Arbitration::TransitFirst => "transit-first",
+        Arbitration::Random => "random",
+        Arbitration::OldestFirst => "oldest-first",
+        Arbitration::Weighted => "weighted",
+    }
 }

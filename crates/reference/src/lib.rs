@@ -1,7 +1,7 @@
 //! Plain engines, written to be obviously right, and random scenarios in which the fast engine has
 //! to agree with them.
 //!
-//! Nobody needs this crate to use flitlab: it is for tests. Both engines move one flit at a time,
+//! Nobody needs this crate to use flitlab: it is for tests. All engines move one flit at a time,
 //! by code of their own that follows docs/model.md rule by rule. docs/testing.md says what they
 //! share with the fast engine.
 //!
@@ -9,7 +9,8 @@
 //! |---|---|
 //! | [`engine`] | links that are granted to whole packets |
 //! | [`flit_engine`] | links that are shared flit by flit |
-//! | [`random_scenario`], [`random_flit_scenario`] | small scenarios of all routings and rules, by a seed |
+//! | [`cioq_engine`] | links that are granted to whole packets, behind buffers at outputs |
+//! | [`random_scenario`], [`random_flit_scenario`], [`random_cioq_scenario`] | small scenarios of all routings and rules, by a seed |
 //! | [`differential`] | both engines in a scenario, or in many |
 //! | [`threads`] | the fast engine on one thread and on several |
 //! | [`agreement`], [`wait_cycle`] | what has to hold of two logs, and of a deadlock |
@@ -23,12 +24,14 @@
 
 pub mod agreement;
 pub mod by_hand;
+pub mod cioq_engine;
 pub mod differential;
 pub mod engine;
 pub mod failure;
 pub mod flit_engine;
 pub mod message;
 pub mod random_cables;
+pub mod random_cioq_scenario;
 pub mod random_classes;
 pub mod random_collective;
 pub mod random_errors;

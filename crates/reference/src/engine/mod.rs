@@ -11,7 +11,6 @@
 //! a row grants nothing the second time, because grants only take: so it does no harm to try at
 //! every tick, and it loses nothing to leave out the ticks at which nothing is due.
 
-mod adapter;
 mod collective;
 mod conservation;
 mod expiry;
@@ -20,7 +19,8 @@ pub mod link;
 mod network;
 mod router;
 
-// What is the same in both models of links: `crates/reference/src/flit_engine` uses it too.
+// What is the same in all models of links and routers: the other reference engines use it too.
+pub mod adapter;
 mod atomics;
 pub mod channel;
 pub mod choosing;

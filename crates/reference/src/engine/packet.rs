@@ -204,6 +204,20 @@ impl Packet {
         self.datelines.contains(&((usize::from(port) % dimensions) as u32))
     }
 
+    /// The virtual channel that it takes behind a port if it goes in direction order and rings have
+    /// datelines.
+    pub fn dateline_vc(
+        &self,
+        fabric: &Fabric,
+        routes: &Routes,
+        port: u16,
+        on_ring: bool,
+    ) -> Option<usize> {
+        let Routes::DirectionOrder(order) = routes else { return None };
+        let class = usize::from(on_ring && self.passes_dateline(fabric, port));
+        order.rules().dateline.then_some(2 * usize::from(self.channel) + class)
+    }
+
     /// Notes that it has been given the channel behind a router's port, in a virtual channel.
     pub fn go_on(&mut self, fabric: &Fabric, router: u32, port: u16, virtual_channel: usize) {
         let channel = fabric.outputs(router).start + u32::from(port);

@@ -330,10 +330,7 @@ impl Simulator<'_> {
             let lowest = packet.lowest_channel(Some(adaptive));
             return Some(adaptive.of_pair(lowest, at, end, port));
         }
-        let Routes::DirectionOrder(order) = self.routes else { return None };
-        let traffic = usize::from(packet.channel);
-        let class = usize::from(on_ring && packet.passes_dateline(self.fabric, port));
-        order.rules().dateline.then_some(2 * traffic + class)
+        packet.dateline_vc(self.fabric, self.routes, port, on_ring)
     }
 
     /// The input virtual channel that a free output is to serve next, and the virtual channel at

@@ -1,0 +1,151 @@
+//! Heads of buffers: which of them may request, by which ways they may go on, and how they decide.
+
+use flitlab_base::units::Picoseconds;
+use flitlab_engine::Switching;
+use flitlab_routing::{Routes, relation::Hop};
+
+use crate::engine::{channel::OutputName, choosing, phased::Phased};
+
+use super::{Place, Simulator, network::Flit};
+
+/// A hop of a packet: a virtual channel of an output, whose place is that among the router's.
+#[derive(Clone, Copy)]
+pub struct Way {
+    pub output: usize,
+    pub virtual_channel: usize,
+    /// Whether it counts only if no other has room.
+    pub is_fallback: bool,
+}
+
+impl Simulator<'_> {
+    /// The packet at a buffer's head, if it may request, but for one request that was not granted.
+    pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+        let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
+        if buffer.crossing.is_some() {
+            return None;
+        }
+        let &(_, header) = buffer.flits.front()?;
+        assert_eq!(header.index, 0, "a buffer's head is a header until it crosses");
+        let awaited = match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
+        };
+        let is_awaited = |&&(_, flit): &&(Picoseconds, Flit)| {
+            flit.packet == header.packet && flit.index == awaited
+        };
+        let &(came, _) = buffer.flits.iter().find(is_awaited)?;
+        (came + self.parameters.routing_latency <= now).then_some(header.packet)
+    }
+
+    /// The buffers at a router's inputs, by input virtual channel.
+    pub fn places(&self, router: usize) -> impl Iterator<Item = Place> + use<> {
+        let virtual_channels = self.virtual_channels();
+        let inputs = self.routers[router].inputs.clone().into_iter();
+        inputs.flat_map(move |channel| {
+            (0..virtual_channels).map(move |virtual_channel| Place { channel, virtual_channel })
+        })
+    }
+
+    /// The hops of a packet that has come to a place, in the order in which it likes them where all
+    /// else is equal.
+    pub fn ways(&self, router: usize, place: Place, number: usize) -> Vec<Way> {
+        let packet = &self.packets[number];
+        let named = |name| self.routers[router].output_named(name).expect("it is live");
+        let came_in = place.virtual_channel;
+        if let Routes::Relation(routes) = self.routes {
+            let routes = (routes, self.terminals.phased.as_ref());
+            let at = (router as u32, came_in);
+            let hops = choosing::hops(routes, self.fabric, packet, at, |_| false);
+            if !hops.is_empty() {
+                let way = |hop: Hop| Way {
+                    output: named(OutputName::Port(hop.port)),
+                    virtual_channel: hop.vc.into(),
+                    is_fallback: hop.escape || hop.detour,
+                };
+                return hops.into_iter().map(way).collect();
+            }
+        }
+        let (name, vc) =
+            packet.next_output(self.fabric, self.routes, None, self.parameters, router as u32);
+        let output = named(name);
+        let virtual_channels = match name {
+            OutputName::Ejection { .. } => 0..self.virtual_channels(),
+            OutputName::Port(port) => {
+                let channel = &self.channels[self.routers[router].outputs[output].channel];
+                let by_dateline =
+                    packet.dateline_vc(self.fabric, self.routes, port, channel.is_in_ring);
+                let vc = vc.or(by_dateline).unwrap_or(came_in);
+                vc..vc + 1
+            }
+        };
+        let way = |virtual_channel| Way { output, virtual_channel, is_fallback: false };
+        virtual_channels.map(way).collect()
+    }
+
+    /// Lets routers see what is queued at others, if it is time: before anything happens since.
+    pub fn look_at_others(&mut self, now: Picoseconds) {
+        let Some(age) = Phased::age(self.routes) else { return };
+        let multiple = age * (now.0 / age.0);
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.look((age, now), self.fabric.channel_slots(), |channel| {
+            let router = self.fabric.source(channel);
+            let port = (channel - self.fabric.outputs(router).start) as u16;
+            let router = &self.routers[router as usize];
+            let output = router.output_named(OutputName::Port(port));
+            output.map_or(0, |output| router.outputs[output].queue(multiple))
+        });
+        self.seen = seen;
+    }
+
+    /// Lets heads decide how they go on that ask for the first time, and all if they decide again.
+    pub fn decide(&mut self, router: usize, now: Picoseconds) {
+        let Some(phased) = &self.terminals.phased else { return };
+        for place in self.places(router) {
+            let Some(packet) = self.asking(place, now) else { continue };
+            let used = |port, vcs: &[u8]| {
+                let output = self.routers[router].output_named(OutputName::Port(port));
+                let output = &self.routers[router].outputs[output.expect("it is live")];
+                vcs.iter().map(|&vc| output.buffers[usize::from(vc)].queue(now)).sum()
+            };
+            let mut decided = self.packets[packet].clone();
+            if self.is_time_again(now) {
+                decided.progress = decided.before.or(decided.progress);
+            }
+            phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
+            self.packets[packet] = decided;
+        }
+    }
+
+    /// The time at whose multiples packets that wait decide again.
+    fn again(&self) -> Option<Picoseconds> {
+        let Routes::Relation(routes) = self.routes else { return None };
+        routes.again
+    }
+
+    fn is_time_again(&self, now: Picoseconds) -> bool {
+        self.again().is_some_and(|again| now.0.is_multiple_of(again.0))
+    }
+
+    /// All queues, of the flits that begin to cross before an instant.
+    fn all_queues(&self, before: Picoseconds) -> Vec<u32> {
+        let outputs = self.routers.iter().flat_map(|router| &router.outputs);
+        outputs.flat_map(|it| &it.buffers).map(|buffer| buffer.queue(before)).collect()
+    }
+
+    /// Notes by what queues packets decide again, if it is time.
+    pub fn look_at_queues(&mut self, now: Picoseconds) {
+        if self.is_time_again(now) {
+            self.decided_by = self.all_queues(now);
+        }
+    }
+
+    /// Makes the next time due at which packets decide again, unless they would decide as they have:
+    /// by queues that are as they were then, and stay so.
+    pub fn look_again(&mut self, now: Picoseconds) {
+        let Some(again) = self.again() else { return };
+        let are_other = |before| self.all_queues(before) != self.decided_by;
+        if are_other(now) || are_other(Picoseconds::NEVER) {
+            self.due.insert(again * (now.0 / again.0 + 1));
+        }
+    }
+}

@@ -87,8 +87,8 @@ pub(crate) struct VcDemand {
 impl VcDemand {
     /// The demand of classes with these kinds of messages.
     ///
-    /// * Links that are shared flit by flit use all virtual channels; packets of collective
-    ///   operations, if there are any, have two of them for themselves.
+    /// * Links that are shared flit by flit use all virtual channels, and so do buffers at outputs;
+    ///   packets of collective operations, if there are any, have two of them for themselves.
     /// * A forwarding table uses its own, in one set or several, and so do paths; `later` are the
     ///   routes that may replace them after a failure.
     ///
@@ -135,7 +135,8 @@ impl VcDemand {
             }
         }
         let used = match routes {
-            _ if parameters.sharing.is_some() => first(all),
+            // At ejection channels packets take any.
+            _ if parameters.sharing.is_some() || parameters.output_buffer > 0 => first(all),
             Routes::Forwarding(_) | Routes::Paths(_) => of_sets,
             Routes::Relation(_) => first(all),
             _ => of_purposes,

@@ -284,17 +284,17 @@ fn a_packet_prefers_the_hop_with_the_fewest_flits_queued() {
         let log = run(&fabric, &routes, &single(8), &messages).unwrap();
         assert_eq!(delivered(&log), [34, created + latency]);
     }
-    // With two virtual channels the first two packets take virtual channel 0 of a port each. The
-    // second one's flits are away until 71. The third packet asks at 40, when nothing is queued for
-    // the first port. When the fourth one asks at 48, four flits are for each port, all of them in
-    // virtual channel 0: it takes the other one of the first port.
+    // With two virtual channels the second packet asks at 16. Though nothing is queued for virtual
+    // channel 1 of the first port, it takes the other port. Its flits are away until 83. The third
+    // packet asks at 40, when nothing is queued for the first port. When the fourth one asks at 48,
+    // four flits are for each port, all of them in virtual channel 0: it takes the other one of the
+    // first port.
     let (fabric, routes) = two_cables(2, false);
     let parameters = Parameters { virtual_channels: 2, ..single(8) };
     let messages =
-        [data(0, 0, 2, FOUR), data(0, 1, 3, FOUR), data(32, 0, 2, FOUR), data(40, 1, 3, FOUR)];
+        [data(0, 0, 2, FOUR), data(8, 1, 3, FOUR), data(32, 0, 2, FOUR), data(40, 1, 3, FOUR)];
     let log = run(&fabric, &routes, &parameters, &messages).unwrap();
-    let last = deliveries(&log)[2..].to_vec();
-    assert_eq!(last, [(0, 0, 32 + 34), (1, 1, 40 + 34)]);
+    assert_eq!(deliveries(&log), [(0, 0, 34), (1, 0, 8 + 54), (0, 0, 32 + 34), (1, 1, 40 + 34)]);
 }
 
 #[test]

@@ -405,13 +405,16 @@ fn full_network(
         Some((FlitSharing::default(), Switching::VirtualCutThrough)),
         (!escapes).then(|| (FlitSharing::default(), Switching::Wormhole)),
     ];
-    let sharing = sharing[(seed % 3) as usize].clone();
+    // Of whole packets, some from buffers at outputs.
+    let kind = (seed % 4) as usize;
+    let sharing = sharing.get(kind).cloned().flatten();
     let mut parameters =
         Parameters { virtual_channels: vcs, bubble: false, ..Parameters::default() };
     if let Some((sharing, switching)) = sharing {
         (parameters.sharing, parameters.switching) = (Some(sharing), switching);
     }
     parameters.buffer = parameters.maximum_packet();
+    parameters.output_buffer = if kind == 3 { parameters.buffer } else { 0 };
     let bytes = parameters.maximum_payload.0;
     let terminals = fabric.live_terminals().collect::<Vec<u32>>();
     let messages = terminals.iter().flat_map(|&source| {

@@ -1,8 +1,8 @@
 //! Demands of routers with buffers at outputs.
 
 use super::{Checks, PACKET};
-use crate::schema::Draft;
 use crate::RoutingSpec;
+use crate::schema::Draft;
 
 const BUFFER: &str = "router.output_buffer";
 const LEAVE_OUT: &str = "leave `output_buffer` out";

@@ -466,7 +466,11 @@ fn preset(scenario: &Scenario) -> String {
     if let RouterModel::OutputQueued(_) = scenario.router {
         return format!("preset {}, output-queued, store-and-forward", scenario.preset);
     }
-    format!("preset {}, {bubble} bubble flow control{dateline}", scenario.preset)
+    let behind = match scenario.parameters.output_buffer {
+        0 => String::new(),
+        flits => format!(", with buffers of {flits} flits at outputs for each virtual channel"),
+    };
+    format!("preset {}, {bubble} bubble flow control{dateline}{behind}", scenario.preset)
 }
 
 /// Names and purposes; of a forwarding table how many it uses.

@@ -88,7 +88,7 @@ impl Checks<'_> {
             refuse(
                 "interruption",
                 "failures during operation are simulated with buffers at inputs only",
-                ", or let things fail from the start ([faults])",
+                ", or let things fail from the start, by keys such as `failed_cables` in [topology]",
             );
         }
         if draft.workload.as_ref().is_some_and(|it| it.is_collective()) {

@@ -419,15 +419,7 @@ fn full_network(
         (0..12).map(|_| to()).filter(|&to| to != source).map(|to| (source, to)).collect::<Vec<_>>()
     });
     let messages = messages.map(|(source, to)| data(0, source, to, bytes)).collect();
-    let (rule, relation) = (Some(rule), Arc::new(relation));
-    let routes = RelationRoutes {
-        relation,
-        rule,
-        random_ties: true,
-        injection_bubble: 0,
-        again: None,
-        seed,
-    };
+    let routes = RelationRoutes::new(Arc::new(relation), Some(rule), seed);
     let (fabric, routes) = (fabric.clone(), Routes::Relation(routes));
     Scenario { fabric, routes, parameters, messages, collective: None }
 }

@@ -67,11 +67,9 @@ fn bound(
         if spec.name == "polarized" && !leads_on() {
             continue;
         }
-        let (rule, relation) = (Some(rule), Arc::new(relation));
+        let routes = RelationRoutes::new(Arc::new(relation), Some(rule), seed);
         let random_ties = random.random_bool(0.5);
-        let (injection_bubble, again) = (0, None);
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
-        return (fabric, Routes::Relation(routes));
+        return (fabric, Routes::Relation(RelationRoutes { random_ties, ..routes }));
     }
 }
 

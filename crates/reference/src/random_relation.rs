@@ -39,9 +39,16 @@ pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
 
 /// Packets that choose among the hops of a relation.
 pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
-    let (relation, injection_bubble) = (Arc::new(relation), 0);
-    let (rule, again) = (None, None);
-    Routes::Relation(RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed })
+    let routes = RelationRoutes::new(Arc::new(relation), None, seed);
+    Routes::Relation(RelationRoutes { random_ties, ..routes })
+}
+
+/// Has packets injected in some of the virtual channels alone, at times.
+pub fn inject_in_some(random: &mut dyn Rng, routes: &mut Routes) {
+    if let Routes::Relation(routes) = routes {
+        let vcs = random.random_range(1..=routes.relation.vcs());
+        routes.injection_vcs = if random.random_bool(0.5) { vcs } else { u8::MAX };
+    }
 }
 
 /// Has packets leave room that are injected, for so many others or as many as buffers have room

@@ -21,6 +21,9 @@ pub struct RelationRoutes {
     /// Whether each packet prefers one of equally good hops at random; otherwise the first of the
     /// list.
     pub random_ties: bool,
+    /// Virtual channels in which packets are injected, at least 1: a packet for terminal `d` in number
+    /// `d` modulo these. Where routers have fewer, those count.
+    pub injection_vcs: u8,
     /// Number of largest packets for which an injected packet leaves room in the buffer that it
     /// enters.
     pub injection_bubble: u8,
@@ -32,6 +35,20 @@ pub struct RelationRoutes {
 }
 
 impl RelationRoutes {
+    /// Packets that choose at random among equals, are injected in all virtual channels, leave no
+    /// more room than they need, and decide once.
+    pub fn new(relation: Arc<Relation>, rule: Option<Arc<dyn PhasedRule>>, seed: u64) -> Self {
+        Self {
+            relation,
+            rule,
+            random_ties: true,
+            injection_vcs: u8::MAX,
+            injection_bubble: 0,
+            again: None,
+            seed,
+        }
+    }
+
     /// The random number of a packet, by its source and its number there.
     pub fn drawn(&self, source: u32, sequence: u32) -> u16 {
         narrow(drawn(self.seed, source, sequence) >> 48)

@@ -22,6 +22,8 @@ pub struct RelationSpec {
     pub vcs: u8,
     /// Whether of equally good hops each packet prefers one by chance.
     pub random_ties: bool,
+    /// Virtual channels in which packets are injected.
+    pub injection_vcs: u8,
     /// Of how many of the largest packets a packet that is injected leaves room.
     pub injection_bubble: u8,
     /// The time at whose multiples packets that wait decide again, if they do.
@@ -144,8 +146,16 @@ impl RelationSpec {
             return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
         }
         let relation = Arc::new(relation);
-        let &Self { random_ties, injection_bubble, again, .. } = self;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
+        let &Self { random_ties, injection_vcs, injection_bubble, again, .. } = self;
+        let routes = RelationRoutes {
+            relation,
+            rule,
+            random_ties,
+            injection_vcs,
+            injection_bubble,
+            again,
+            seed,
+        };
         let sees_others = routes.rule.as_ref().is_some_and(|rule| rule.age().is_some());
         match again {
             Some(_) if !routes.decides() => {

@@ -457,6 +457,7 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("channels", channels));
     let vcs = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
     all.extend(each("lanes", &vcs));
+    all.push(Piece::new("injection lanes", "routing.relation.injection_lanes = 1"));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
 }

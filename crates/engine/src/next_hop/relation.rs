@@ -137,6 +137,12 @@ impl<'f> RelationTables<'f> {
         self.routes.again
     }
 
+    /// Virtual channels in which packets are injected, where routers have `all`.
+    #[inline]
+    pub(super) fn injection_vcs(&self, all: u8) -> u8 {
+        self.routes.injection_vcs.min(all)
+    }
+
     /// Words of a packet's route beyond the first.
     pub(super) fn words(&self) -> usize {
         self.phases().is_some_and(Phases::has_vias).into()

@@ -31,7 +31,7 @@ pub(super) fn variant<'v, 'd>(
     router: &flitlab_engine::Parameters,
     registry: &'v Registry,
 ) -> Variant<'v, 'd, RoutingSpec> {
-    let (vcs, most) = (router.virtual_channels, router.most_bubble());
+    let (of_routers, most) = (router.virtual_channels, router.most_bubble());
     let largest_packet = router.maximum_packet();
     let is_flit = router.sharing.is_some();
     // Names that tables have too are theirs.
@@ -61,10 +61,16 @@ pub(super) fn variant<'v, 'd>(
         let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            vcs.into(),
+            of_routers.into(),
             "as router.virtual_channels",
             "Virtual channels that the rule may use.",
         ));
+        let doc = "Virtual channels in which packets are injected: a packet for node `d` in number `d` modulo these. With 1 \
+                   a node has one queue into its router.";
+        let kind = Whole { range: 1..=16 };
+        let note = "as router.virtual_channels";
+        let injection_vcs =
+            narrow(reader.value_from("injection_lanes", &kind, of_routers.into(), note, doc));
         // The rings of bubble colouring need room for two packets.
         let usual = match vcs {
             1 if most > 0 => RelationRule::BUBBLE_COLOURING,
@@ -107,6 +113,9 @@ pub(super) fn variant<'v, 'd>(
             for key in ["ties", "injection_bubble"] {
                 reader.forbid(key, hops, &format!("leave out `{key}`, or `selection`"));
             }
+            let why = "with a `selection` packets are injected in all virtual channels";
+            let help = "leave out `injection_lanes`, or `selection`";
+            reader.forbid("injection_lanes", why, help);
         }
         if is_phased {
             let why = "rules with phases follow no tree, and routers choose their hops";
@@ -133,6 +142,7 @@ pub(super) fn variant<'v, 'd>(
             rule,
             vcs,
             random_ties: ties?,
+            injection_vcs,
             injection_bubble,
             again,
             selection: selection?,

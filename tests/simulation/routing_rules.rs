@@ -318,6 +318,10 @@ fn points_say_where_packets_left_the_minimal_ways() {
     let heavy = "traffic.load=0.4";
     assert_eq!(shares(DRAGONFLY, "dragonfly-minimal", heavy), [None, None]);
     assert_eq!(shares(DRAGONFLY, "valiant", heavy), [Some(1.0), None]);
+    // Of 36 routers two are a packet's own.
+    let or_end = "{ valiant = { via = \"router-or-end\" } }";
+    let [at_source, none] = shares(DRAGONFLY, or_end, heavy);
+    assert!((at_source.unwrap() - 34.0 / 36.0).abs() < 0.005 && none.is_none(), "{at_source:?}");
     let [ugal, none] = shares(DRAGONFLY, "ugal", heavy);
     assert!((0.6..0.95).contains(&ugal.unwrap()) && none.is_none(), "{ugal:?}");
     let [at_source, later] = shares(DRAGONFLY, "par", heavy).map(Option::unwrap);

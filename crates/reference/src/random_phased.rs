@@ -126,15 +126,16 @@ fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Optio
 }
 
 fn rule(random: &mut dyn Rng) -> (&'static str, String) {
-    let via = *["auto", "group", "router", "router-elsewhere"].choose(random).expect("some");
+    let vias = ["auto", "group", "router", "router-elsewhere", "router-or-end"];
+    let via = *vias.choose(random).expect("some");
     let cost = |random: &mut dyn Rng| {
         let weights = *["sum", "product"].choose(random).expect("some");
         format!("weights = \"{weights}\"\npenalty = {}", random.random_range(0..=40))
     };
-    match random.random_range(0..13) {
+    match random.random_range(0..14) {
         0 => ("minimal-by-hop", String::new()),
         1 => ("dragonfly-minimal", String::new()),
-        2 => ("valiant", format!("via = \"{via}\"")),
+        2 | 13 => ("valiant", format!("via = \"{via}\"")),
         10 => ("polarized", format!("penalty = {}", random.random_range(0..=40))),
         11 | 12 => {
             let up = *["least", "random", "two", "hash"].choose(random).expect("some");

@@ -373,6 +373,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",

@@ -343,6 +343,7 @@ pub fn beside(rule: &dyn PhasedRule) -> [PhasedSpec; 2] {
         None => "auto",
         Some(detours) if detours.goes_via_groups() => "group",
         Some(detours) if detours.avoids_groups() => "router-elsewhere",
+        Some(detours) if detours.draws_ends() => "router-or-end",
         Some(_) => "router",
     };
     let minimal = if by_groups == Some(true) { &minimal::DRAGONFLY } else { &minimal::BY_HOP };

@@ -29,18 +29,21 @@ fn parameters(vcs: u8, clamps: bool) -> PhasedParameters {
 
 /// Rules with the virtual channels that they need on the Dragonfly and on the HyperX, if they go
 /// there.
-const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 17] = [
+const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 20] = [
     ("minimal-by-hop", "", Some(3), Some(2)),
     ("dragonfly-minimal", "", Some(2), None),
     ("valiant", "via = \"group\"", Some(3), None),
     ("valiant", "via = \"router\"", Some(4), Some(4)),
     ("valiant", "via = \"router-elsewhere\"", Some(4), None),
+    ("valiant", "via = \"router-or-end\"", Some(4), Some(4)),
     ("ugal", "", Some(3), Some(4)),
     ("ugal", "minimal_channels = \"apart\"", Some(3), Some(4)),
     ("ugal", "queues = \"vc\"", Some(3), Some(4)),
     ("ugal", "via = \"router-elsewhere\"", Some(4), None),
+    ("ugal", "via = \"router-or-end\"", Some(4), Some(4)),
     ("par", "", Some(4), None),
     ("par", "via = \"router\"", Some(5), None),
+    ("par", "via = \"router-or-end\"", Some(5), None),
     ("hyperx-order", "order = \"drawn\"", None, Some(2)),
     ("hyperx-order", "order = \"adaptive\"", None, Some(2)),
     ("dimwar", "", None, Some(2)),

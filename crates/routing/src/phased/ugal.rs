@@ -149,7 +149,8 @@ fn read_held_credits(reader: &mut Reader<'_>, via: Option<ViaKind>) -> Option<bo
                    other routers of the group.";
     let choices = [("at-once", false, "as packets leave."), ("delayed", true, delayed)];
     let credits = reader.one_of("credits", "kind of credits", doc, choices);
-    if matches!(via, Some(ViaKind::Router | ViaKind::Elsewhere)) && credits == Some(true) {
+    let by_router = [ViaKind::Router, ViaKind::Elsewhere, ViaKind::RouterOrEnd].map(Some);
+    if by_router.contains(&via) && credits == Some(true) {
         let why = "packets by way of a router take two cables of a group one after the other, so a delay could \
                    grow by itself";
         reader.forbid("credits", why, "write `via = \"group\"`, or leave `credits` out");
@@ -263,10 +264,13 @@ impl Ugal {
 
 impl PhasedRule for Ugal {
     fn phases(&self) -> Phases {
-        let Valiant { minimal, first, late, .. } = &self.valiant;
-        let mut reserved = vec![Phase::Decides { among: vec![minimal.phase, first.phase] }];
-        reserved
-            .extend(late.map(|late| Phase::Decides { among: vec![minimal.phase + 1, late.phase] }));
+        let Valiant { minimal, first, late, second, .. } = &self.valiant;
+        let decides = |straight: u8, detour: u8| {
+            let by_end = self.valiant.draws_ends().then_some(second.phase);
+            Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
+        };
+        let mut reserved = vec![decides(minimal.phase, first.phase)];
+        reserved.extend(late.map(|late| decides(minimal.phase + 1, late.phase)));
         self.valiant.phases_behind(reserved, vec![DECIDES])
     }
 
@@ -322,7 +326,8 @@ impl PhasedRule for Ugal {
         let mut best: Option<(u64, u64, Course)> = None;
         for place in 0..self.candidates {
             let Some(detour) = self.valiant.detour(ends, drawn, place) else { return minimal };
-            let detour = Course { phase: first, ..detour };
+            let phase = if detour.via == NONE { detour.phase } else { first };
+            let detour = Course { phase, ..detour };
             let Some([straight, by_detour]) = self.compared(packet, [minimal, detour], queues)
             else {
                 return minimal;

@@ -168,6 +168,7 @@ impl Maker {
                 if let (Routes::Relation(made), Routes::Relation(like)) = (&mut made, like) {
                     made.injection_bubble = like.injection_bubble;
                     made.injection_vcs = like.injection_vcs;
+                    made.preference = like.preference;
                 }
                 Some(made)
             }

@@ -21,6 +21,8 @@ pub struct RelationRoutes {
     /// Whether each packet prefers one of equally good hops at random; otherwise the first of the
     /// list.
     pub random_ties: bool,
+    /// Which of several hops that are free and have room a packet prefers.
+    pub preference: Preference,
     /// Virtual channels in which packets are injected, at least 1: a packet for terminal `d` in number
     /// `d` modulo these. Where routers have fewer, those count.
     pub injection_vcs: u8,
@@ -34,14 +36,24 @@ pub struct RelationRoutes {
     pub seed: u64,
 }
 
+/// What makes a packet prefer one of several hops that are free and have room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preference {
+    /// Less waits for the output, then the virtual channel has more credits, then ties are decided.
+    LeastQueued,
+    /// Ties alone are decided, whatever waits: between all of them.
+    Random,
+}
+
 impl RelationRoutes {
-    /// Packets that choose at random among equals, are injected in all virtual channels, leave no
+    /// Packets that prefer hops by their queues, choose at random among equals, are injected in all virtual channels, leave no
     /// more room than they need, and decide once.
     pub fn new(relation: Arc<Relation>, rule: Option<Arc<dyn PhasedRule>>, seed: u64) -> Self {
         Self {
             relation,
             rule,
             random_ties: true,
+            preference: Preference::LeastQueued,
             injection_vcs: u8::MAX,
             injection_bubble: 0,
             again: None,

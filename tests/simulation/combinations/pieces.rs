@@ -442,6 +442,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.ties = \"first\"",
     ];
     all.extend(each("ties", &ties));
+    all.push(Piece::new("preference", "routing.relation.preference = \"random\""));
     let throttles = [
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",

@@ -9,7 +9,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Registry, Row};
 use flitlab_base::units::Picoseconds;
 use flitlab_routing::{
-    MAX_PATHS,
+    MAX_PATHS, Preference,
     adaptive::AdaptiveKind,
     agnostic::Algorithm,
     path_selection::PathSelection,
@@ -92,6 +92,15 @@ pub(super) fn variant<'v, 'd>(
         let others = others.map(|it| plain_row(it, Some(PathsSpec::one(*it.row))));
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
+        let doc = "Which one a packet prefers of several hops that are free and have room: one for whose output the least waits, or \
+                   any, as `ties` has it.";
+        let by_queues = "that for whose output the least waits; of these with the most credits.";
+        let by_ties = "one as `ties` says, whatever waits.";
+        let preferences = [
+            ("least-queued", Preference::LeastQueued, by_queues),
+            ("random", Preference::Random, by_ties),
+        ];
+        let preference = reader.one_of("preference", "preference", doc, preferences);
         let doc = "Which one a packet prefers of several hops that are free, if as little waits for their outputs and they have as \
                    many credits.";
         let first = "the lowest port, there the lowest virtual channel: idle outputs are always taken in the same order.";
@@ -110,7 +119,7 @@ pub(super) fn variant<'v, 'd>(
         ));
         if matches!(selection, Some(Some(_))) {
             let hops = "with a `selection` packets have no hops to choose among";
-            for key in ["ties", "injection_bubble"] {
+            for key in ["preference", "ties", "injection_bubble"] {
                 reader.forbid(key, hops, &format!("leave out `{key}`, or `selection`"));
             }
             let why = "with a `selection` packets are injected in all virtual channels";
@@ -142,6 +151,7 @@ pub(super) fn variant<'v, 'd>(
             rule,
             vcs,
             random_ties: ties?,
+            preference: preference?,
             injection_vcs,
             injection_bubble,
             again,

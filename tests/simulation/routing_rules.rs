@@ -322,6 +322,11 @@ fn points_say_where_packets_left_the_minimal_ways() {
     let or_end = "{ valiant = { via = \"router-or-end\" } }";
     let [at_source, none] = shares(DRAGONFLY, or_end, heavy);
     assert!((at_source.unwrap() - 34.0 / 36.0).abs() < 0.005 && none.is_none(), "{at_source:?}");
+    // Without a threshold both ways cost nothing where nothing waits: half of the packets draw the
+    // detour.
+    let drawn = "{ ugal = { threshold = 0, equal = \"drawn\" } }";
+    let [at_source, none] = shares(DRAGONFLY, drawn, "traffic.load=0.02");
+    assert!((0.44..0.55).contains(&at_source.unwrap()) && none.is_none(), "{at_source:?}");
     let [ugal, none] = shares(DRAGONFLY, "ugal", heavy);
     assert!((0.6..0.95).contains(&ugal.unwrap()) && none.is_none(), "{ugal:?}");
     let [at_source, later] = shares(DRAGONFLY, "par", heavy).map(Option::unwrap);

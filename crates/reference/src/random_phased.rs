@@ -159,9 +159,10 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
                 _ => format!("age = \"{} ps\"", random.random_range(1_000..=100_000)),
             };
             let (threshold, candidates) = (random.random_range(0..=20), random.random_range(1..=3));
+            let equal = *["minimal", "drawn"].choose(random).expect("some");
             let keys = format!(
                 "via = \"{via}\"\nsees = \"{sees}\"\n{more}\nthreshold = {threshold}\n\
-                 weights = \"{weights}\"\ncandidates = {candidates}"
+                 weights = \"{weights}\"\ncandidates = {candidates}\nequal = \"{equal}\""
             );
             match random.random_range(0..4) {
                 0 | 1 => ("par", keys),

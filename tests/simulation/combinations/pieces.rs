@@ -376,6 +376,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal = { equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));

@@ -56,7 +56,7 @@ pub use minimal::Minimal;
 pub use omniwar::OmniWar;
 pub use order::{Choice, Order};
 pub use polarized::Polarized;
-pub use ugal::{CountedVcs, SeenQueues, Ugal, Weights};
+pub use ugal::{CountedVcs, Equal, SeenQueues, Ugal, Weights};
 pub use valiant::Valiant;
 
 /// Where a packet's hops are asked for: a router, the number of the

@@ -15,6 +15,7 @@
 //! Under PAR (\[par\]) a packet that goes minimally decides again after a hop within its source's
 //! group, at the router from which it would leave the group, with the same detour in mind.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
@@ -91,8 +92,13 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
+    let doc = "Where a packet goes if the costs are just equal: the minimal way (\"minimal\"), or either, \
+               at random (\"drawn\").";
+    let drawn = "one of the two, as likely as the other.";
+    let equal = [("minimal", Equal::Minimal, "the minimal way."), ("drawn", Equal::Drawn, drawn)];
+    let equal = reader.one_of("equal", "choice between equals", doc, equal);
     let holds_credits = !again && read_held_credits(reader, via)?;
-    let (via, weights, queues) = (via?, weights?, queues?);
+    let (via, weights, queues, equal) = (via?, weights?, queues?, equal?);
     let minimal_vcs = match again {
         true => MinimalVcs::SharedLate,
         false => read_minimal_vcs(reader, queues)?,
@@ -115,6 +121,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
             queues,
             others,
             candidates,
+            equal,
             apart: minimal_vcs == MinimalVcs::Apart,
             holds_credits,
         }))
@@ -178,6 +185,15 @@ pub enum SeenQueues {
     OfWay,
 }
 
+/// The way of a packet whose ways cost just as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equal {
+    /// The minimal one.
+    Minimal,
+    /// Either, as it draws at the router.
+    Drawn,
+}
+
 /// Which virtual channels of a port count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedVcs {
@@ -204,6 +220,8 @@ pub struct Ugal {
     pub others: Option<(SeenQueues, Picoseconds)>,
     /// How many detours a packet draws.
     pub candidates: u32,
+    /// The way of a packet whose ways cost just as much.
+    pub equal: Equal,
     /// Whether minimal packets have the virtual channels of the second half of a detour.
     pub apart: bool,
     /// Whether routers hold back the credits of cables within their group (UGAL-L_CR).
@@ -213,6 +231,10 @@ pub struct Ugal {
 /// The phases in which packets decide: at the source's router, and after a hop within its group.
 const DECIDES: u8 = 0;
 const DECIDES_AGAIN: u8 = 1;
+
+/// The draws between equal costs at routers come from the end down: those of detours, and of other
+/// rules at routers, come from the beginning up.
+const LAST_DRAW: u32 = u32::MAX;
 
 impl Ugal {
     /// The queue of a way, and the queue of the other one.
@@ -345,9 +367,14 @@ impl PhasedRule for Ugal {
                 best = Some((straight, by_detour, detour));
             }
         }
+        let detours = |cost: u64, by_detour: u64| match (self.equal, cost.cmp(&by_detour)) {
+            (_, Ordering::Greater) => true,
+            (Equal::Drawn, Ordering::Equal) => drawn.below(LAST_DRAW - router, 2) == 1,
+            _ => false,
+        };
         match best {
             Some((straight, by_detour, detour))
-                if straight > by_detour + u64::from(self.threshold) =>
+                if detours(straight, by_detour + u64::from(self.threshold)) =>
             {
                 detour
             }

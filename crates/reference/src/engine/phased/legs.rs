@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::{
     RelationRoutes,
     adaptive::Misroute,
-    phased::{CountedVcs, Minimal, SeenQueues, Ugal, Valiant, Weights},
+    phased::{CountedVcs, Equal, Minimal, SeenQueues, Ugal, Valiant, Weights},
     relation::Hop,
 };
 
@@ -452,7 +452,12 @@ impl<'a> Legs<'a> {
                 chosen = Some((one, other, by_detour));
             }
         }
-        let detours = chosen.filter(|&(one, other, _)| one > other + u64::from(rule.threshold));
+        let of_packet = (packet.source, packet.sequence);
+        let draw = || drawn_below(self.routes.seed, of_packet, u32::MAX - router, 2) == 1;
+        let detours = chosen.filter(|&(one, other, _)| {
+            let other = other + u64::from(rule.threshold);
+            one > other || one == other && rule.equal == Equal::Drawn && draw()
+        });
         detours.map_or(straight, |(.., way)| way)
     }
 

@@ -145,7 +145,15 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
             let order = *["drawn", "adaptive"].choose(random).expect("some");
             ("hyperx-order", format!("order = \"{order}\""))
         }
-        4 => (*["dimwar", "dal"].choose(random).expect("two"), cost(random)),
+        4 => {
+            let rules = [
+                ("dal", ""),
+                ("dimwar", "channels = \"two\"\n"),
+                ("dimwar", "channels = \"by-hop\"\n"),
+            ];
+            let (name, channels) = *rules.choose(random).expect("some");
+            (name, format!("{channels}{}", cost(random)))
+        }
         5 | 6 => {
             let deroutes = random.random_range(0..=3);
             ("omniwar", format!("deroutes = {deroutes}\n{}", cost(random)))

@@ -394,6 +394,7 @@ fn routings(all: &mut Vec<Piece>) {
     for of_rows in [
         "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
         "routing.relation.rule.dimwar.penalty = 8\nrouting.relation.unproved = true",
+        "routing.relation.rule.dimwar.channels = \"by-hop\"\nrouting.relation.unproved = true",
         "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
         "routing.relation.rule.dal.penalty = 0",
     ] {

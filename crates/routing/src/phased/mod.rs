@@ -51,7 +51,7 @@ use flitlab_fabric::{Channel, Fabric, NONE};
 pub use ancestor::Ancestor;
 pub use at_head::{Among, AtHead, Cost};
 pub use dal::Dal;
-pub use dimwar::DimWar;
+pub use dimwar::{Channels, DimWar};
 pub use minimal::Minimal;
 pub use omniwar::OmniWar;
 pub use order::{Choice, Order};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use flitlab::engine::{FlitSharing, Parameters, run_script};
 use flitlab::registry::Row;
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
-use flitlab::routing::{Routes, prove_relation};
+use flitlab::routing::{Preference, RelationRoutes, Routes, prove_relation};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;
@@ -125,6 +125,67 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
             deadlock.cycle.iter().map(|waiting| &*waiting.output).collect();
         let named: Vec<String> = proved.iter().map(|&it| fabric.channel_name(it)).collect();
         assert_eq!(waited_for, named.iter().map(|it| &**it).collect());
+    }
+}
+
+/// A message behind packets for a node to which all others send. It leaves its source by another
+/// channel than they, so it waits only where it is in one queue with them.
+#[test]
+fn one_injection_lane_has_messages_wait_behind_those_for_other_nodes() {
+    let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let vcs = RelationParameters { vcs: 2, ..RelationParameters::default() };
+    let relation = RelationRule::UP_DOWN.relation(&fabric, &vcs).unwrap();
+    let Routes::Relation(routes) = by_relation(relation, true, 1) else { unreachable!("it is") };
+    let to_one = [0, 2, 3, 4, 5, 6].map(|source| (source, 1, 40));
+    let messages = to_one.into_iter().chain([(0, 6, 1)]).map(|(source, destination, packets)| {
+        let (time, bytes, kind) = (Picoseconds::ZERO, 256 * packets, MessageKind::Data);
+        Message { time, source, destination, bytes, kind, tag: 0, class: 0 }
+    });
+    let messages: Vec<Message> = messages.collect();
+    for sharing in [None, Some(FlitSharing::default())] {
+        let virtual_channels = 2;
+        let parameters = Parameters { virtual_channels, bubble: false, ..Parameters::default() };
+        let parameters = Parameters { injection_channels: 1, sharing, ..parameters };
+        let delivered = |injection_vcs: u8| {
+            let routes = Routes::Relation(RelationRoutes { injection_vcs, ..routes.clone() });
+            let script = Script::new(messages.clone());
+            let (log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
+            let last = log.packets.iter().find(|it| it.destination == 6).expect("it arrives");
+            last.delivered.0
+        };
+        let [one, two] = [1, 2].map(delivered);
+        assert!(one > 10 * two, "{one} ps with one, {two} ps with two");
+    }
+}
+
+/// Packets to a neighbour, over one channel with two virtual channels.
+#[test]
+fn packets_prefer_hops_by_credits_or_by_ties_alone() {
+    let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
+    let vcs = RelationParameters { vcs: 2, ..RelationParameters::default() };
+    let relation = RelationRule::UP_DOWN.relation(&fabric, &vcs).unwrap();
+    let Routes::Relation(routes) = by_relation(relation, true, 1) else { unreachable!("it is") };
+    let (time, bytes, kind) = (Picoseconds::ZERO, 256 * 200, MessageKind::Data);
+    let (source, destination) = (0, 1);
+    let message = Message { time, source, destination, bytes, kind, tag: 0, class: 0 };
+    for sharing in [None, Some(FlitSharing::default())] {
+        let virtual_channels = 2;
+        let parameters = Parameters { virtual_channels, bubble: false, ..Parameters::default() };
+        let parameters = Parameters { injection_channels: 1, sharing, ..parameters };
+        // The share of packets in virtual channel 1.
+        let share = |preference: Preference, random_ties: bool| {
+            let routes = RelationRoutes { preference, random_ties, ..routes.clone() };
+            let script = Script::new(vec![message]);
+            let routes = Routes::Relation(routes);
+            let (log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
+            let those = log.packets.iter().filter(|it| it.virtual_channel == 1).count();
+            those as f64 / log.packets.len() as f64
+        };
+        assert_eq!(share(Preference::Random, false), 0.0);
+        let by_credits = share(Preference::LeastQueued, false);
+        assert!((0.4..0.6).contains(&by_credits), "{by_credits}");
+        let by_chance = share(Preference::Random, true);
+        assert!((0.4..0.6).contains(&by_chance), "{by_chance}");
     }
 }
 

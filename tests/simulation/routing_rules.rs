@@ -318,6 +318,15 @@ fn points_say_where_packets_left_the_minimal_ways() {
     let heavy = "traffic.load=0.4";
     assert_eq!(shares(DRAGONFLY, "dragonfly-minimal", heavy), [None, None]);
     assert_eq!(shares(DRAGONFLY, "valiant", heavy), [Some(1.0), None]);
+    // Of 36 routers two are a packet's own.
+    let or_end = "{ valiant = { via = \"router-or-end\" } }";
+    let [at_source, none] = shares(DRAGONFLY, or_end, heavy);
+    assert!((at_source.unwrap() - 34.0 / 36.0).abs() < 0.005 && none.is_none(), "{at_source:?}");
+    // Without a threshold both ways cost nothing where nothing waits: half of the packets draw the
+    // detour.
+    let drawn = "{ ugal = { threshold = 0, equal = \"drawn\" } }";
+    let [at_source, none] = shares(DRAGONFLY, drawn, "traffic.load=0.02");
+    assert!((0.44..0.55).contains(&at_source.unwrap()) && none.is_none(), "{at_source:?}");
     let [ugal, none] = shares(DRAGONFLY, "ugal", heavy);
     assert!((0.6..0.95).contains(&ugal.unwrap()) && none.is_none(), "{ugal:?}");
     let [at_source, later] = shares(DRAGONFLY, "par", heavy).map(Option::unwrap);
@@ -422,15 +431,7 @@ fn full_network(
         (0..12).map(|_| to()).filter(|&to| to != source).map(|to| (source, to)).collect::<Vec<_>>()
     });
     let messages = messages.map(|(source, to)| data(0, source, to, bytes)).collect();
-    let (rule, relation) = (Some(rule), Arc::new(relation));
-    let routes = RelationRoutes {
-        relation,
-        rule,
-        random_ties: true,
-        injection_bubble: 0,
-        again: None,
-        seed,
-    };
+    let routes = RelationRoutes::new(Arc::new(relation), Some(rule), seed);
     let (fabric, routes) = (fabric.clone(), Routes::Relation(routes));
     Scenario { fabric, routes, parameters, messages, collective: None }
 }

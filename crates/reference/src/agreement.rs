@@ -113,7 +113,9 @@ pub fn assert_agreement(scenario: &Scenario, reference: &Log, fast: &Log) {
             }
             Routes::Adaptive(ref adaptive) => format!("{:?}", adaptive.rules()),
             Routes::Forwarding(ref table) => format!("of {} virtual channels", table.vc_count()),
-            Routes::Relation(ref it) => format!("by a relation, {}", it.random_ties),
+            Routes::Relation(ref it) => {
+                format!("by a relation, {} {:?}", it.random_ties, it.preference)
+            }
             Routes::Paths(ref it) => format!("by paths, {:?}", it.paths.choice()),
         },
         scenario.parameters,

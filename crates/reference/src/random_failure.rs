@@ -167,6 +167,8 @@ impl Maker {
                 let mut made = by_relation(relation, seed.is_multiple_of(2), seed);
                 if let (Routes::Relation(made), Routes::Relation(like)) = (&mut made, like) {
                     made.injection_bubble = like.injection_bubble;
+                    made.injection_vcs = like.injection_vcs;
+                    made.preference = like.preference;
                 }
                 Some(made)
             }

@@ -67,11 +67,9 @@ fn bound(
         if spec.name == "polarized" && !leads_on() {
             continue;
         }
-        let (rule, relation) = (Some(rule), Arc::new(relation));
+        let routes = RelationRoutes::new(Arc::new(relation), Some(rule), seed);
         let random_ties = random.random_bool(0.5);
-        let (injection_bubble, again) = (0, None);
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
-        return (fabric, Routes::Relation(routes));
+        return (fabric, Routes::Relation(RelationRoutes { random_ties, ..routes }));
     }
 }
 
@@ -128,15 +126,16 @@ fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Optio
 }
 
 fn rule(random: &mut dyn Rng) -> (&'static str, String) {
-    let via = *["auto", "group", "router", "router-elsewhere"].choose(random).expect("some");
+    let vias = ["auto", "group", "router", "router-elsewhere", "router-or-end"];
+    let via = *vias.choose(random).expect("some");
     let cost = |random: &mut dyn Rng| {
         let weights = *["sum", "product"].choose(random).expect("some");
         format!("weights = \"{weights}\"\npenalty = {}", random.random_range(0..=40))
     };
-    match random.random_range(0..13) {
+    match random.random_range(0..14) {
         0 => ("minimal-by-hop", String::new()),
         1 => ("dragonfly-minimal", String::new()),
-        2 => ("valiant", format!("via = \"{via}\"")),
+        2 | 13 => ("valiant", format!("via = \"{via}\"")),
         10 => ("polarized", format!("penalty = {}", random.random_range(0..=40))),
         11 | 12 => {
             let up = *["least", "random", "two", "hash"].choose(random).expect("some");
@@ -146,7 +145,15 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
             let order = *["drawn", "adaptive"].choose(random).expect("some");
             ("hyperx-order", format!("order = \"{order}\""))
         }
-        4 => (*["dimwar", "dal"].choose(random).expect("two"), cost(random)),
+        4 => {
+            let rules = [
+                ("dal", ""),
+                ("dimwar", "channels = \"two\"\n"),
+                ("dimwar", "channels = \"by-hop\"\n"),
+            ];
+            let (name, channels) = *rules.choose(random).expect("some");
+            (name, format!("{channels}{}", cost(random)))
+        }
         5 | 6 => {
             let deroutes = random.random_range(0..=3);
             ("omniwar", format!("deroutes = {deroutes}\n{}", cost(random)))
@@ -160,9 +167,10 @@ fn rule(random: &mut dyn Rng) -> (&'static str, String) {
                 _ => format!("age = \"{} ps\"", random.random_range(1_000..=100_000)),
             };
             let (threshold, candidates) = (random.random_range(0..=20), random.random_range(1..=3));
+            let equal = *["minimal", "drawn"].choose(random).expect("some");
             let keys = format!(
                 "via = \"{via}\"\nsees = \"{sees}\"\n{more}\nthreshold = {threshold}\n\
-                 weights = \"{weights}\"\ncandidates = {candidates}"
+                 weights = \"{weights}\"\ncandidates = {candidates}\nequal = \"{equal}\""
             );
             match random.random_range(0..4) {
                 0 | 1 => ("par", keys),

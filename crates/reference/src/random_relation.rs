@@ -7,7 +7,7 @@ use std::sync::Arc;
 use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
-    PathRoutes, RelationRoutes, Routes,
+    PathRoutes, Preference, RelationRoutes, Routes,
     relation::{
         ALL_CLASSES, Hop, PathChoice, PathSet, RELATION_RULES, Relation, RelationBuilder,
         RelationParameters,
@@ -39,9 +39,19 @@ pub fn choosing(random: &mut dyn Rng, fabric: &Fabric, seed: u64) -> Routes {
 
 /// Packets that choose among the hops of a relation.
 pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
-    let (relation, injection_bubble) = (Arc::new(relation), 0);
-    let (rule, again) = (None, None);
-    Routes::Relation(RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed })
+    let routes = RelationRoutes::new(Arc::new(relation), None, seed);
+    Routes::Relation(RelationRoutes { random_ties, ..routes })
+}
+
+/// Has packets injected in some of the virtual channels alone, at times, and prefer hops whatever
+/// waits.
+pub fn inject_and_prefer(random: &mut dyn Rng, routes: &mut Routes) {
+    if let Routes::Relation(routes) = routes {
+        let by_queues = random.random_bool(0.6);
+        routes.preference = if by_queues { Preference::LeastQueued } else { Preference::Random };
+        let vcs = random.random_range(1..=routes.relation.vcs());
+        routes.injection_vcs = if random.random_bool(0.5) { vcs } else { u8::MAX };
+    }
 }
 
 /// Has packets leave room that are injected, for so many others or as many as buffers have room

@@ -249,6 +249,7 @@ impl Scenario {
         parameters.bubble = false;
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
+        random_relation::inject_and_prefer(random, &mut routes);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages, collective: None }
     }
@@ -267,6 +268,7 @@ impl Scenario {
         parameters.bubble = false;
         parameters.virtual_channels = random_relation::vcs(&routes) + random.random_range(0..=2);
         random_relation::throttle(&mut routes, random.random_range(0..=2), &parameters);
+        random_relation::inject_and_prefer(random, &mut routes);
         random_phased::decide_again(random, &mut routes);
         let messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
         Self { fabric, routes, parameters, messages, collective: None }

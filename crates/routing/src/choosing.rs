@@ -21,6 +21,11 @@ pub struct RelationRoutes {
     /// Whether each packet prefers one of equally good hops at random; otherwise the first of the
     /// list.
     pub random_ties: bool,
+    /// Which of several hops that are free and have room a packet prefers.
+    pub preference: Preference,
+    /// Virtual channels in which packets are injected, at least 1: a packet for terminal `d` in number
+    /// `d` modulo these. Where routers have fewer, those count.
+    pub injection_vcs: u8,
     /// Number of largest packets for which an injected packet leaves room in the buffer that it
     /// enters.
     pub injection_bubble: u8,
@@ -31,7 +36,31 @@ pub struct RelationRoutes {
     pub seed: u64,
 }
 
+/// What makes a packet prefer one of several hops that are free and have room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preference {
+    /// Less waits for the output, then the virtual channel has more credits, then ties are decided.
+    LeastQueued,
+    /// Ties alone are decided, whatever waits: between all of them.
+    Random,
+}
+
 impl RelationRoutes {
+    /// Packets that prefer hops by their queues, choose at random among equals, are injected in all virtual channels, leave no
+    /// more room than they need, and decide once.
+    pub fn new(relation: Arc<Relation>, rule: Option<Arc<dyn PhasedRule>>, seed: u64) -> Self {
+        Self {
+            relation,
+            rule,
+            random_ties: true,
+            preference: Preference::LeastQueued,
+            injection_vcs: u8::MAX,
+            injection_bubble: 0,
+            again: None,
+            seed,
+        }
+    }
+
     /// The random number of a packet, by its source and its number there.
     pub fn drawn(&self, source: u32, sequence: u32) -> u16 {
         narrow(drawn(self.seed, source, sequence) >> 48)

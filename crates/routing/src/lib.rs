@@ -96,7 +96,7 @@ mod table;
 mod torus_adaptive;
 mod worst_case;
 
-pub use choosing::{MAX_PATHS, PathRoutes, RelationRoutes};
+pub use choosing::{MAX_PATHS, PathRoutes, Preference, RelationRoutes};
 pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;

@@ -403,15 +403,7 @@ mod tests {
     fn chosen(fabric: &Fabric, rule: &str) -> WorstCase {
         let parameters = PhasedParameters { vcs: 8, largest_packet: 1, clamps: false };
         let (rule, relation) = PhasedSpec::new(rule, "").relation(fabric, &parameters).unwrap();
-        let (rule, relation) = (Some(rule), Arc::new(relation));
-        let routes = RelationRoutes {
-            relation,
-            rule,
-            random_ties: true,
-            injection_bubble: 0,
-            again: None,
-            seed: 1,
-        };
+        let routes = RelationRoutes::new(Arc::new(relation), Some(rule), 1);
         WorstCase::new(fabric, &Routes::Relation(routes), &terminals(fabric)).unwrap()
     }
 

@@ -19,7 +19,7 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, Network, Purpose, RoutingSpec, RuleSpec, TopologySpec, schema::Draft,
+    Document, Network, Purpose, RelationSpec, RoutingSpec, RuleSpec, TopologySpec, schema::Draft,
     workload::Checked,
 };
 use fabrics::FAILURES;
@@ -206,6 +206,16 @@ impl Checks<'_> {
             let message =
                 format!("the routers have {has} virtual channels, and {needs} are needed");
             self.refuse(&keys, message, why);
+        }
+        if let RoutingSpec::Relation(RelationSpec { injection_vcs, .. }) = routing
+            && *injection_vcs > has
+        {
+            let message = format!(
+                "the routers have {has} virtual channels, and packets are injected in {injection_vcs}"
+            );
+            let help = format!("write at most {has}, or leave `injection_lanes` out");
+            let keys = ["routing.relation.injection_lanes", "router.virtual_channels"];
+            self.refuse(&keys, message, help);
         }
     }
 

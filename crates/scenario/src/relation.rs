@@ -12,7 +12,7 @@ use flitlab_routing::phased::{PhasedParameters, PhasedRule, PhasedSpec};
 use flitlab_routing::relation::{
     Hop, NoRelation, PathChoice, PathSet, Relation, RelationParameters, RelationRule,
 };
-use flitlab_routing::{PathRoutes, RelationRoutes, Routes, prove_relation};
+use flitlab_routing::{PathRoutes, Preference, RelationRoutes, Routes, prove_relation};
 
 /// Packets that choose among the hops of a relation, made for the fabric whatever its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,10 @@ pub struct RelationSpec {
     pub vcs: u8,
     /// Whether of equally good hops each packet prefers one by chance.
     pub random_ties: bool,
+    /// Which of several hops a packet prefers.
+    pub preference: Preference,
+    /// Virtual channels in which packets are injected.
+    pub injection_vcs: u8,
     /// Of how many of the largest packets a packet that is injected leaves room.
     pub injection_bubble: u8,
     /// The time at whose multiples packets that wait decide again, if they do.
@@ -144,8 +148,17 @@ impl RelationSpec {
             return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
         }
         let relation = Arc::new(relation);
-        let &Self { random_ties, injection_bubble, again, .. } = self;
-        let routes = RelationRoutes { relation, rule, random_ties, injection_bubble, again, seed };
+        let &Self { random_ties, preference, injection_vcs, injection_bubble, again, .. } = self;
+        let routes = RelationRoutes {
+            relation,
+            rule,
+            random_ties,
+            preference,
+            injection_vcs,
+            injection_bubble,
+            again,
+            seed,
+        };
         let sees_others = routes.rule.as_ref().is_some_and(|rule| rule.age().is_some());
         match again {
             Some(_) if !routes.decides() => {

@@ -373,8 +373,10 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal = { equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
@@ -392,6 +394,7 @@ fn routings(all: &mut Vec<Piece>) {
     for of_rows in [
         "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
         "routing.relation.rule.dimwar.penalty = 8\nrouting.relation.unproved = true",
+        "routing.relation.rule.dimwar.channels = \"by-hop\"\nrouting.relation.unproved = true",
         "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
         "routing.relation.rule.dal.penalty = 0",
     ] {
@@ -441,6 +444,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.ties = \"first\"",
     ];
     all.extend(each("ties", &ties));
+    all.push(Piece::new("preference", "routing.relation.preference = \"random\""));
     let throttles = [
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",
@@ -457,6 +461,7 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("channels", channels));
     let vcs = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
     all.extend(each("lanes", &vcs));
+    all.push(Piece::new("injection lanes", "routing.relation.injection_lanes = 1"));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
 }

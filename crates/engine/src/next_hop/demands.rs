@@ -282,7 +282,8 @@ pub(crate) fn check_adaptive_channel(
 pub(crate) fn max_vcs_of_source(routes: &Routes, all: u32) -> [u32; 2] {
     match routes {
         Routes::Forwarding(table) => [u32::from(table.vc_count()).min(all).max(1); 2],
-        Routes::Relation(_) | Routes::Paths(_) | Routes::Adaptive(_) => [all; 2],
+        Routes::Relation(routes) => [all, all.min(routes.injection_vcs.into())],
+        Routes::Paths(_) | Routes::Adaptive(_) => [all; 2],
         Routes::DirectionOrder(order) if order.has_dateline() => [2, 1],
         Routes::DirectionOrder(_) | Routes::Table(_) => [1; 2],
     }

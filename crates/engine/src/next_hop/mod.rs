@@ -312,6 +312,10 @@ impl<'f> Routing<'f> {
             // virtual channels.
             Self::Relation(_) | Self::Paths(_) => {
                 let VcSet { first, width } = context.vc_map.set(class);
+                let width = match self {
+                    Self::Relation(relation) => relation.injection_vcs(width),
+                    _ => width,
+                };
                 context.vc_map.index(first + fitted!(destination % u32::from(width), u8))
             }
             Self::Source(_) | Self::Torus(_) => match role.purpose() {

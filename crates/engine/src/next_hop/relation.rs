@@ -11,10 +11,10 @@ use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_routing::RelationRoutes;
 use flitlab_routing::adaptive::{Misroute, drawn_at};
 use flitlab_routing::phased::AtHead;
 use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Phases, Ring};
+use flitlab_routing::{Preference, RelationRoutes};
 
 /// A routing relation as routers look it up.
 #[derive(Debug)]
@@ -137,6 +137,12 @@ impl<'f> RelationTables<'f> {
         self.routes.again
     }
 
+    /// Virtual channels in which packets are injected, where routers have `all`.
+    #[inline]
+    pub(super) fn injection_vcs(&self, all: u8) -> u8 {
+        self.routes.injection_vcs.min(all)
+    }
+
     /// Words of a packet's route beyond the first.
     pub(super) fn words(&self) -> usize {
         self.phases().is_some_and(Phases::has_vias).into()
@@ -238,6 +244,12 @@ impl<'f> RelationTables<'f> {
             address.class = (address.class + 1).min(MAX_FALLBACKS);
         }
         packets.packets[slot as usize].route = address.into();
+    }
+
+    /// Whether a packet prefers hops by what waits for their outputs; otherwise all are equals.
+    #[inline(always)]
+    pub(crate) fn prefers_by_queues(&self) -> bool {
+        self.routes.preference == Preference::LeastQueued
     }
 
     /// The place in a list of `hops` hops that is preferred among equals, for a packet with the

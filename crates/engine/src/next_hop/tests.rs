@@ -217,11 +217,7 @@ fn a_packet_may_take_the_hops_of_its_relation() {
         let vcs = rule.least_vcs.max(4);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(fabric, &parameters).unwrap());
-        let (random_ties, injection_bubble, seed) = (true, 0, 1);
-        let rule = None;
-        let routes =
-            RelationRoutes { relation, rule, random_ties, injection_bubble, again: None, seed };
-        let routes = Routes::Relation(routes);
+        let routes = Routes::Relation(RelationRoutes::new(relation, None, 1));
         let mut walker = Walker::new(fabric, &routes);
         for destination in 1..fabric.terminals() {
             let (answers, hops) = walker.way((0, destination), &[]);

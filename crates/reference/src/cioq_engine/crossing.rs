@@ -79,7 +79,11 @@ impl Simulator<'_> {
         let open = ways.iter().filter(|way| {
             way.is_fallback != others_have_room && has_room(way) && self.is_free(router, way)
         });
-        let likes = |way: &&Way| (outputs[way.output].queue(now), buffer(way).queue(now));
+        let by_ties = choosing::prefers_by_ties(self.routes);
+        let likes = |way: &&Way| match by_ties {
+            true => (0, 0),
+            false => (outputs[way.output].queue(now), buffer(way).queue(now)),
+        };
         open.min_by_key(likes).copied()
     }
 

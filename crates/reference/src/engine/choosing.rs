@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
-    Header, PathRoutes, RelationRoutes,
+    Header, PathRoutes, Preference, RelationRoutes, Routes,
     relation::{Hop, PathChoice, Ring},
 };
 
@@ -116,6 +116,16 @@ pub struct Liking {
     pub waits: u32,
     /// Credits of its virtual channel.
     pub credits: u32,
+}
+
+impl Liking {
+    /// Of any hop, where packets prefer the first of all that are open.
+    pub const ALIKE: Self = Self { waits: 0, credits: 0 };
+}
+
+/// Whether packets prefer hops by ties alone, whatever waits.
+pub fn prefers_by_ties(routes: &Routes) -> bool {
+    matches!(routes, Routes::Relation(it) if it.preference == Preference::Random)
 }
 
 /// Of ways on, in this order where all else is equal, the one that a packet likes best.

@@ -430,6 +430,9 @@ impl Simulator<'_> {
     /// What makes a packet like a way on: how much waits for its output, and the credits of its
     /// virtual channel.
     fn liking(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Liking {
+        if choosing::prefers_by_ties(self.routes) {
+            return choosing::Liking::ALIKE;
+        }
         let channel = self.routers[router].outputs[output].channel;
         let credits = self.channels[channel].credits.iter();
         let waits = credits.map(|&credits| self.parameters.buffer - credits).sum();

@@ -214,7 +214,11 @@ impl<'a> Terminals<'a> {
                 let looked_up = packet.looked_up(self.fabric, routes, self.router(packet.source));
                 Some(looked_up.map_or(packet.first_of_set, |(_, vc)| vc))
             }
-            Routes::Relation(_) | Routes::Paths(_) => {
+            Routes::Relation(of) => {
+                let all = self.set_size.min(of.injection_vcs.into());
+                Some(packet.destination as usize % all)
+            }
+            Routes::Paths(_) => {
                 Some(packet.first_of_set + packet.destination as usize % self.set_size)
             }
             Routes::Adaptive(it)

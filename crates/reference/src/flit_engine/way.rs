@@ -378,6 +378,9 @@ impl Simulator<'_> {
     /// What makes a packet like a hop: what waits for its output, there or here, and the credits of
     /// its virtual channel.
     fn liking(&self, router: usize, (output, number): OutputVc) -> choosing::Liking {
+        if choosing::prefers_by_ties(self.routes) {
+            return choosing::Liking::ALIKE;
+        }
         let channel = &self.channels[self.routers[router].outputs[output].channel];
         let there: u32 = channel.credits.iter().map(|credits| channel.capacity - credits).sum();
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);

@@ -156,11 +156,8 @@ fn escapes_of_relations_count_where_buffers_hold_whole_packets() {
         let vcs = rule.least_vcs.max(2);
         let parameters = RelationParameters { vcs, ..RelationParameters::default() };
         let relation = Arc::new(rule.relation(&fabric, &parameters).unwrap());
-        let (random_ties, injection_bubble, seed) = (true, 0, 1);
-        let rule = None;
-        let routes =
-            RelationRoutes { relation, rule, random_ties, injection_bubble, again: None, seed };
-        prove_deadlock_free(&fabric, &Routes::Relation(routes), flow)
+        let routes = Routes::Relation(RelationRoutes::new(relation, None, 1));
+        prove_deadlock_free(&fabric, &routes, flow)
     };
     assert_eq!(judge(RelationRule::MINIMAL_NUE, WHOLE), Ok(Freedom::Escape));
     assert!(judge(RelationRule::MINIMAL_NUE, WORMS).is_err());

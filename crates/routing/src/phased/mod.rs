@@ -51,12 +51,12 @@ use flitlab_fabric::{Channel, Fabric, NONE};
 pub use ancestor::Ancestor;
 pub use at_head::{Among, AtHead, Cost};
 pub use dal::Dal;
-pub use dimwar::DimWar;
+pub use dimwar::{Channels, DimWar};
 pub use minimal::Minimal;
 pub use omniwar::OmniWar;
 pub use order::{Choice, Order};
 pub use polarized::Polarized;
-pub use ugal::{CountedVcs, SeenQueues, Ugal, Weights};
+pub use ugal::{CountedVcs, Equal, SeenQueues, Ugal, Weights};
 pub use valiant::Valiant;
 
 /// Where a packet's hops are asked for: a router, the number of the
@@ -343,6 +343,7 @@ pub fn beside(rule: &dyn PhasedRule) -> [PhasedSpec; 2] {
         None => "auto",
         Some(detours) if detours.goes_via_groups() => "group",
         Some(detours) if detours.avoids_groups() => "router-elsewhere",
+        Some(detours) if detours.draws_ends() => "router-or-end",
         Some(_) => "router",
     };
     let minimal = if by_groups == Some(true) { &minimal::DRAGONFLY } else { &minimal::BY_HOP };

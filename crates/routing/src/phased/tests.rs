@@ -29,21 +29,25 @@ fn parameters(vcs: u8, clamps: bool) -> PhasedParameters {
 
 /// Rules with the virtual channels that they need on the Dragonfly and on the HyperX, if they go
 /// there.
-const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 17] = [
+const NEEDS: [(&str, &str, Option<u8>, Option<u8>); 21] = [
     ("minimal-by-hop", "", Some(3), Some(2)),
     ("dragonfly-minimal", "", Some(2), None),
     ("valiant", "via = \"group\"", Some(3), None),
     ("valiant", "via = \"router\"", Some(4), Some(4)),
     ("valiant", "via = \"router-elsewhere\"", Some(4), None),
+    ("valiant", "via = \"router-or-end\"", Some(4), Some(4)),
     ("ugal", "", Some(3), Some(4)),
     ("ugal", "minimal_channels = \"apart\"", Some(3), Some(4)),
     ("ugal", "queues = \"vc\"", Some(3), Some(4)),
     ("ugal", "via = \"router-elsewhere\"", Some(4), None),
+    ("ugal", "via = \"router-or-end\"", Some(4), Some(4)),
     ("par", "", Some(4), None),
     ("par", "via = \"router\"", Some(5), None),
+    ("par", "via = \"router-or-end\"", Some(5), None),
     ("hyperx-order", "order = \"drawn\"", None, Some(2)),
     ("hyperx-order", "order = \"adaptive\"", None, Some(2)),
     ("dimwar", "", None, Some(2)),
+    ("dimwar", "channels = \"by-hop\"", None, Some(4)),
     ("omniwar", "deroutes = 1", None, Some(3)),
     ("omniwar", "deroutes = 2", None, Some(4)),
     ("dal", "", None, Some(2)),
@@ -76,6 +80,40 @@ fn each_rule_needs_as_many_virtual_channels_as_it_says_and_no_fewer() {
             assert!(proof.flaws.iter().all(RelationFlaw::is_cycle));
         }
     }
+}
+
+/// From one corner to the other, over all hops: two in each dimension at most.
+#[test]
+fn hops_of_dimwar_have_two_virtual_channels_or_each_its_own() {
+    let fabric = hyperx();
+    let channels = |keys: &str| -> Vec<Vec<u8>> {
+        let (_, relation) =
+            PhasedSpec::new("dimwar", keys).relation(&fabric, &parameters(4, false)).unwrap();
+        let mut by_hop = Vec::new();
+        let mut places = vec![(0, 0)];
+        while !places.is_empty() {
+            let (mut vcs, mut next) = (Vec::new(), Vec::new());
+            for (router, phase) in places {
+                for hop in relation.hops(relation.in_phase(router, phase), 15) {
+                    let channel = fabric.outputs(router).start + u32::from(hop.port);
+                    let to = fabric.target(channel).unwrap();
+                    vcs.push(hop.vc);
+                    next.extend((to != 15).then_some((to, hop.phase)));
+                }
+            }
+            vcs.sort_unstable();
+            vcs.dedup();
+            next.sort_unstable();
+            next.dedup();
+            by_hop.push(vcs);
+            places = next;
+        }
+        by_hop
+    };
+    assert_eq!(channels("channels = \"by-hop\""), [[0], [1], [2], [3]]);
+    // Of four virtual channels either kind of hop has two.
+    let all = vec![0, 1, 2, 3];
+    assert_eq!(channels(""), [vec![0, 1], all.clone(), all, vec![2, 3]]);
 }
 
 /// Packets take up to 9 hops on the Dragonfly, so that a virtual channel for each is enough. With 2

@@ -15,6 +15,7 @@
 //! Under PAR (\[par\]) a packet that goes minimally decides again after a hop within its source's
 //! group, at the router from which it would leave the group, with the same detour in mind.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
@@ -91,8 +92,13 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
+    let doc = "Where a packet goes if the costs are just equal: the minimal way (\"minimal\"), or either, \
+               at random (\"drawn\").";
+    let drawn = "one of the two, as likely as the other.";
+    let equal = [("minimal", Equal::Minimal, "the minimal way."), ("drawn", Equal::Drawn, drawn)];
+    let equal = reader.one_of("equal", "choice between equals", doc, equal);
     let holds_credits = !again && read_held_credits(reader, via)?;
-    let (via, weights, queues) = (via?, weights?, queues?);
+    let (via, weights, queues, equal) = (via?, weights?, queues?, equal?);
     let minimal_vcs = match again {
         true => MinimalVcs::SharedLate,
         false => read_minimal_vcs(reader, queues)?,
@@ -115,6 +121,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
             queues,
             others,
             candidates,
+            equal,
             apart: minimal_vcs == MinimalVcs::Apart,
             holds_credits,
         }))
@@ -149,7 +156,8 @@ fn read_held_credits(reader: &mut Reader<'_>, via: Option<ViaKind>) -> Option<bo
                    other routers of the group.";
     let choices = [("at-once", false, "as packets leave."), ("delayed", true, delayed)];
     let credits = reader.one_of("credits", "kind of credits", doc, choices);
-    if matches!(via, Some(ViaKind::Router | ViaKind::Elsewhere)) && credits == Some(true) {
+    let by_router = [ViaKind::Router, ViaKind::Elsewhere, ViaKind::RouterOrEnd].map(Some);
+    if by_router.contains(&via) && credits == Some(true) {
         let why = "packets by way of a router take two cables of a group one after the other, so a delay could \
                    grow by itself";
         reader.forbid("credits", why, "write `via = \"group\"`, or leave `credits` out");
@@ -175,6 +183,15 @@ pub enum SeenQueues {
     OfGroup,
     /// Those of all channels of a way, in sum.
     OfWay,
+}
+
+/// The way of a packet whose ways cost just as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equal {
+    /// The minimal one.
+    Minimal,
+    /// Either, as it draws at the router.
+    Drawn,
 }
 
 /// Which virtual channels of a port count.
@@ -203,6 +220,8 @@ pub struct Ugal {
     pub others: Option<(SeenQueues, Picoseconds)>,
     /// How many detours a packet draws.
     pub candidates: u32,
+    /// The way of a packet whose ways cost just as much.
+    pub equal: Equal,
     /// Whether minimal packets have the virtual channels of the second half of a detour.
     pub apart: bool,
     /// Whether routers hold back the credits of cables within their group (UGAL-L_CR).
@@ -212,6 +231,10 @@ pub struct Ugal {
 /// The phases in which packets decide: at the source's router, and after a hop within its group.
 const DECIDES: u8 = 0;
 const DECIDES_AGAIN: u8 = 1;
+
+/// The draws between equal costs at routers come from the end down: those of detours, and of other
+/// rules at routers, come from the beginning up.
+const LAST_DRAW: u32 = u32::MAX;
 
 impl Ugal {
     /// The queue of a way, and the queue of the other one.
@@ -263,10 +286,13 @@ impl Ugal {
 
 impl PhasedRule for Ugal {
     fn phases(&self) -> Phases {
-        let Valiant { minimal, first, late, .. } = &self.valiant;
-        let mut reserved = vec![Phase::Decides { among: vec![minimal.phase, first.phase] }];
-        reserved
-            .extend(late.map(|late| Phase::Decides { among: vec![minimal.phase + 1, late.phase] }));
+        let Valiant { minimal, first, late, second, .. } = &self.valiant;
+        let decides = |straight: u8, detour: u8| {
+            let by_end = self.valiant.draws_ends().then_some(second.phase);
+            Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
+        };
+        let mut reserved = vec![decides(minimal.phase, first.phase)];
+        reserved.extend(late.map(|late| decides(minimal.phase + 1, late.phase)));
         self.valiant.phases_behind(reserved, vec![DECIDES])
     }
 
@@ -322,7 +348,8 @@ impl PhasedRule for Ugal {
         let mut best: Option<(u64, u64, Course)> = None;
         for place in 0..self.candidates {
             let Some(detour) = self.valiant.detour(ends, drawn, place) else { return minimal };
-            let detour = Course { phase: first, ..detour };
+            let phase = if detour.via == NONE { detour.phase } else { first };
+            let detour = Course { phase, ..detour };
             let Some([straight, by_detour]) = self.compared(packet, [minimal, detour], queues)
             else {
                 return minimal;
@@ -340,9 +367,14 @@ impl PhasedRule for Ugal {
                 best = Some((straight, by_detour, detour));
             }
         }
+        let detours = |cost: u64, by_detour: u64| match (self.equal, cost.cmp(&by_detour)) {
+            (_, Ordering::Greater) => true,
+            (Equal::Drawn, Ordering::Equal) => drawn.below(LAST_DRAW - router, 2) == 1,
+            _ => false,
+        };
         match best {
             Some((straight, by_detour, detour))
-                if straight > by_detour + u64::from(self.threshold) =>
+                if detours(straight, by_detour + u64::from(self.threshold)) =>
             {
                 detour
             }

@@ -3,7 +3,8 @@
 //! On a fabric of groups each packet goes minimally to a group that is drawn, and on from the
 //! router where it comes to it (\[dragonfly\], VAL), or to a router that is drawn. On
 //! other fabrics it goes to a router, along ways with the fewest hops. What is drawn is neither the
-//! source's nor the destination's, and each other one is as likely. A packet that comes to its
+//! source's nor the destination's, and each other one is as likely. Or any router is drawn, and a
+//! packet that draws one of its ends has its first leg behind it. A packet that comes to its
 //! destination's router on its way is delivered there.
 
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(super) enum ViaKind {
     Router,
     /// A router of a group that neither end is in.
     Elsewhere,
+    /// Any router, that of the source and that of the destination included.
+    RouterOrEnd,
 }
 
 /// The virtual channels in which packets begin that go minimally.
@@ -65,6 +68,7 @@ impl ViaKind {
     /// Reads `via`.
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let auto = "a group on a fabric of groups, such as a Dragonfly; a switch on others.";
+        let or_end = "a switch, perhaps one of its ends: then it goes to its destination at once.";
         let choices = [
             ("auto", Self::Auto, auto),
             (
@@ -74,10 +78,11 @@ impl ViaKind {
             ),
             ("router", Self::Router, "a switch."),
             ("router-elsewhere", Self::Elsewhere, "a switch of a group that neither end is in."),
+            ("router-or-end", Self::RouterOrEnd, or_end),
         ];
         let doc = "What packets go by way of: \"group\", \"router\" (a switch), \"router-elsewhere\" (one \
-                   of a group that neither end is in), or \"auto\", which is a group where there are \
-                   some.";
+                   of a group that neither end is in), \"router-or-end\" (any switch; those that draw one \
+                   of their own go straight), or \"auto\", which is a group where there are some.";
         reader.one_of("via", "kind of detour", doc, choices)
     }
 }
@@ -102,6 +107,7 @@ pub struct Valiant {
     /// By router: the first of those that packets from and to it avoid, and their number.
     avoided: Vec<(u32, u32)>,
     avoids_groups: bool,
+    draws_ends: bool,
 }
 
 impl Valiant {
@@ -124,7 +130,7 @@ impl Valiant {
             ViaKind::Auto => has_groups,
             ViaKind::Group | ViaKind::Elsewhere if !has_groups => return Err(NoRelation::NoGroups),
             ViaKind::Group => true,
-            ViaKind::Router | ViaKind::Elsewhere => false,
+            ViaKind::Router | ViaKind::Elsewhere | ViaKind::RouterOrEnd => false,
         };
         let mut first = match by_group {
             true => Leg::to_group(&ways, (phase, 0, 0)),
@@ -153,6 +159,7 @@ impl Valiant {
         let (_, local, global) = second.end();
         let steps = Steps::new(local.max(global).max(minimal.end().1), parameters)?;
         let avoids_groups = via == ViaKind::Elsewhere;
+        let draws_ends = via == ViaKind::RouterOrEnd;
         let (vias, avoided) = if by_group {
             let most = ways.groups().iter().max().expect("there are routers");
             let vias = (fabric.routers()..=fabric.routers() + most).collect();
@@ -162,6 +169,9 @@ impl Valiant {
             let group = |via: u32| if avoids_groups { ways.group_of(via) } else { via };
             vias.sort_by_key(|&via| group(via));
             let of_end = |end: u32| {
+                if draws_ends {
+                    return (0, 0);
+                }
                 let first = vias.partition_point(|&via| group(via) < group(end));
                 let own = vias[first..].iter().take_while(|&&via| group(via) == group(end));
                 (fitted!(first, u32), fitted!(own.count(), u32))
@@ -170,12 +180,29 @@ impl Valiant {
             (vias, avoided)
         };
         let fewest = Ways::shortest(fabric)?;
-        Ok(Self { ways, fewest, steps, minimal, first, second, late, vias, avoided, avoids_groups })
+        Ok(Self {
+            ways,
+            fewest,
+            steps,
+            minimal,
+            first,
+            second,
+            late,
+            vias,
+            avoided,
+            avoids_groups,
+            draws_ends,
+        })
     }
 
     /// Whether packets go by way of routers of groups that neither end is in alone.
     pub fn avoids_groups(&self) -> bool {
         self.avoids_groups
+    }
+
+    /// Whether packets may draw the router of their source or of their destination, too.
+    pub fn draws_ends(&self) -> bool {
+        self.draws_ends
     }
 
     /// Whether ways have one cable between two groups at most, instead of the fewest hops.
@@ -207,8 +234,8 @@ impl Valiant {
         Phases { phases, starts, targets }
     }
 
-    /// The course by way of the target that a packet draws; `None` if there is none but those of
-    /// its ends.
+    /// The course by way of the target that a packet draws, or of one that has it behind it;
+    /// `None` if there is none that it may draw.
     pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
         let left = self.left(ends);
         if left == 0 { None } else { Some(self.detour_of(ends, drawn.below(place, left))) }
@@ -225,12 +252,17 @@ impl Valiant {
         fitted!(self.vias.len(), u32) - self.avoided(ends).map(|(_, count)| count).sum::<u32>()
     }
 
-    /// The course by way of one of them, by its number.
+    /// The course by way of one of them, by its number. By way of an end it is that of the second
+    /// leg, as if the via were where the packet is.
     fn detour_of(&self, ends: (u32, u32), mut number: u32) -> Course {
         for (first, count) in self.avoided(ends) {
             number += if number >= first { count } else { 0 };
         }
-        Course { phase: self.first.phase, via: self.vias[number as usize] }
+        let via = self.vias[number as usize];
+        if via == ends.0 || via == ends.1 {
+            return Course::straight(self.second.phase);
+        }
+        Course { phase: self.first.phase, via }
     }
 
     /// The hops of a packet's way from a router to its destination, where it takes the first of
@@ -272,7 +304,8 @@ impl Valiant {
 
 impl PhasedRule for Valiant {
     fn phases(&self) -> Phases {
-        self.phases_behind(Vec::new(), vec![self.minimal.phase, self.first.phase])
+        let straight = if self.draws_ends { self.second.phase } else { self.minimal.phase };
+        self.phases_behind(Vec::new(), vec![straight, self.first.phase])
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {

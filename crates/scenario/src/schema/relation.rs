@@ -9,7 +9,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Registry, Row};
 use flitlab_base::units::Picoseconds;
 use flitlab_routing::{
-    MAX_PATHS,
+    MAX_PATHS, Preference,
     adaptive::AdaptiveKind,
     agnostic::Algorithm,
     path_selection::PathSelection,
@@ -31,7 +31,7 @@ pub(super) fn variant<'v, 'd>(
     router: &flitlab_engine::Parameters,
     registry: &'v Registry,
 ) -> Variant<'v, 'd, RoutingSpec> {
-    let (vcs, most) = (router.virtual_channels, router.most_bubble());
+    let (of_routers, most) = (router.virtual_channels, router.most_bubble());
     let largest_packet = router.maximum_packet();
     let is_flit = router.sharing.is_some();
     let has_input_buffers_only = router.output_buffer == 0;
@@ -62,10 +62,16 @@ pub(super) fn variant<'v, 'd>(
         let vcs = narrow(reader.value_from(
             "lanes",
             &Whole { range: 1..=16 },
-            vcs.into(),
+            of_routers.into(),
             "as router.virtual_channels",
             "Virtual channels that the rule may use.",
         ));
+        let doc = "Virtual channels in which packets are injected: a packet for node `d` in number `d` modulo these. With 1 \
+                   a node has one queue into its router.";
+        let kind = Whole { range: 1..=16 };
+        let note = "as router.virtual_channels";
+        let injection_vcs =
+            narrow(reader.value_from("injection_lanes", &kind, of_routers.into(), note, doc));
         // The rings of bubble colouring need room for two packets.
         let usual = match vcs {
             1 if most > 0 => RelationRule::BUBBLE_COLOURING,
@@ -87,6 +93,15 @@ pub(super) fn variant<'v, 'd>(
         let others = others.map(|it| plain_row(it, Some(PathsSpec::one(*it.row))));
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
+        let doc = "Which one a packet prefers of several hops that are free and have room: one for whose output the least waits, or \
+                   any, as `ties` has it.";
+        let by_queues = "that for whose output the least waits; of these with the most credits.";
+        let by_ties = "one as `ties` says, whatever waits.";
+        let preferences = [
+            ("least-queued", Preference::LeastQueued, by_queues),
+            ("random", Preference::Random, by_ties),
+        ];
+        let preference = reader.one_of("preference", "preference", doc, preferences);
         let doc = "Which one a packet prefers of several hops that are free, if as little waits for their outputs and they have as \
                    many credits.";
         let first = "the lowest port, there the lowest virtual channel: idle outputs are always taken in the same order.";
@@ -105,9 +120,12 @@ pub(super) fn variant<'v, 'd>(
         ));
         if matches!(selection, Some(Some(_))) {
             let hops = "with a `selection` packets have no hops to choose among";
-            for key in ["ties", "injection_bubble"] {
+            for key in ["preference", "ties", "injection_bubble"] {
                 reader.forbid(key, hops, &format!("leave out `{key}`, or `selection`"));
             }
+            let why = "with a `selection` packets are injected in all virtual channels";
+            let help = "leave out `injection_lanes`, or `selection`";
+            reader.forbid("injection_lanes", why, help);
         }
         if is_phased {
             let why = "rules with phases follow no tree, and routers choose their hops";
@@ -134,6 +152,8 @@ pub(super) fn variant<'v, 'd>(
             rule,
             vcs,
             random_ties: ties?,
+            preference: preference?,
+            injection_vcs,
             injection_bubble,
             again,
             selection: selection?,

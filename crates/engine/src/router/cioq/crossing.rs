@@ -27,6 +27,8 @@ struct Found {
     best: Option<(u16, u8)>,
     /// Flits queued there: at the output, and in the virtual channel.
     queued: (u32, u32),
+    /// Whether queues count; if not, it prefers the first that is open.
+    by_queues: bool,
     /// Whether any hop has room, open or not.
     has_room: bool,
     /// When one of the others may be open, as far as is known.
@@ -50,7 +52,12 @@ impl CioqRouters {
         }
         let packet = &common.packets.packets[first as usize];
         let flits = u32::from(packet.flits);
-        let mut found = Found { best: None, queued: (0, 0), has_room: false, until: NEVER };
+        let by_queues = match &common.routing {
+            Routing::Relation(relation) => relation.prefers_by_queues(),
+            _ => true,
+        };
+        let mut found =
+            Found { best: None, queued: (0, 0), by_queues, has_room: false, until: NEVER };
         match hops {
             Hops::Unknown => unreachable!("the head has asked"),
             Hops::One { output, vc } => self.look_at(router, (output, vc), flits, &mut found, now),
@@ -104,8 +111,11 @@ impl CioqRouters {
             found.until = found.until.min(until);
             return;
         }
-        let all = (0..self.rules.vcs).map(|vc| self.queued(number, vc, (now, now)));
-        let queued = (all.sum(), self.queued(number, vc.into(), (now, now)));
+        let mut queued = (0, 0);
+        if found.by_queues {
+            let all = (0..self.rules.vcs).map(|vc| self.queued(number, vc, (now, now)));
+            queued = (all.sum(), self.queued(number, vc.into(), (now, now)));
+        }
         if found.best.is_none() || queued < found.queued {
             (found.best, found.queued) = (Some((output, vc)), queued);
         }

@@ -95,7 +95,8 @@ impl<'f> FlitRouterView<'_, 'f> {
     }
 
     /// The offer that a packet accepts among those of one router's virtual channels: by the output
-    /// for which least waits, on the virtual channel with the most credits.
+    /// for which least waits, on the virtual channel with the most credits; or any, if packets don't
+    /// prefer hops by queues.
     pub(super) fn best_of(
         &mut self,
         queue: usize,
@@ -105,7 +106,9 @@ impl<'f> FlitRouterView<'_, 'f> {
         let FlitQueue { slot, .. } = *self.queue(queue);
         let hops = self.hops(queue);
         let drawn = self.common.packets.packets[slot as usize].note;
-        let first = self.common.routing.relation().first(self.name, drawn, hops.len());
+        let relation = self.common.routing.relation();
+        let first = relation.first(self.name, drawn, hops.len());
+        let by_queues = relation.prefers_by_queues();
         let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);
@@ -113,6 +116,9 @@ impl<'f> FlitRouterView<'_, 'f> {
             let offer = u32::from(hop.port) * vcs + u32::from(hop.vc);
             if !offers.clone().any(|it| it == offer) {
                 continue;
+            }
+            if !by_queues {
+                return offer;
             }
             if of_port.0 != hop.port {
                 of_port = (hop.port, self.ease(hop.port.into(), now));

@@ -127,8 +127,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// The best hop with room through a free output, fallbacks excluded: by the output with the
-    /// most room in all, since the least waits for it, on the virtual channel with the most room.
-    /// The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
+    /// most room in all, since the least waits for it, on the virtual channel with the most room;
+    /// or any, if packets don't prefer hops by queues. The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
     fn best(
         &mut self,
         ports: Range<usize>,
@@ -137,6 +137,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         now: Tick,
     ) -> Option<Hop> {
         let (mut best, mut most, mut turn) = (None, (0, 0), 0);
+        let by_queues = self.relation_tables().prefers_by_queues();
         for place in ports {
             let of_port = self.relation_tables().port(place);
             let port = usize::from(of_port.port);
@@ -144,12 +145,12 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 continue;
             }
             let all = self.output_room(port, now).all;
-            if best.is_some() && all < most.0 {
+            if by_queues && best.is_some() && all < most.0 {
                 continue;
             }
             for vc in vcs_in(of_port.vcs) {
                 let room = self.adaptive_state.room_cache.outputs[port].room[usize::from(vc)];
-                let like = (all, room);
+                let like = if by_queues { (all, room) } else { (0, 0) };
                 if room < of_port.need(vc, needs) || best.is_some() && like < most {
                     continue;
                 }
@@ -293,6 +294,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let here = self.relation_tables().port(self.place_of(ports.clone(), output));
         let (hops, first) = self.first_of(buffer, ports);
         let (mut best, mut most, mut turn) = (None, 0, 0);
+        let by_queues = self.relation_tables().prefers_by_queues();
         let needs = self.context.needs(need, flits);
         for vc in vcs_in(here.fallback) {
             let need = here.need(vc, needs);
@@ -300,9 +302,10 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 Some(obstacle) => blocked.add(&obstacle),
                 None => {
                     let room = self.output_room(output, now).room[usize::from(vc)];
+                    let like = if by_queues { room } else { 0 };
                     let own = here.turn(vc, first, hops);
-                    if best.is_none() || (room, turn) > (most, own) {
-                        (best, most, turn) = (Some(vc), room, own);
+                    if best.is_none() || (like, turn) > (most, own) {
+                        (best, most, turn) = (Some(vc), like, own);
                     }
                 }
             }

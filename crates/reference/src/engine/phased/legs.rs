@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::{
     RelationRoutes,
     adaptive::Misroute,
-    phased::{CountedVcs, Minimal, SeenQueues, Ugal, Valiant, Weights},
+    phased::{CountedVcs, Equal, Minimal, SeenQueues, Ugal, Valiant, Weights},
     relation::Hop,
 };
 
@@ -27,6 +27,8 @@ enum Leg {
     Straight,
     ToVia(Target),
     FromVia,
+    /// To the destination at once, as from a via, since the packet has drawn one of its ends.
+    FromEnd,
 }
 
 /// How far a packet is.
@@ -46,7 +48,7 @@ impl Progress {
     /// Where the packet left the minimal ways.
     pub fn misroute(&self) -> Option<Misroute> {
         match self.leg {
-            Leg::Straight => None,
+            Leg::Straight | Leg::FromEnd => None,
             Leg::ToVia(_) | Leg::FromVia if self.late => Some(Misroute::OnTheWay),
             Leg::ToVia(_) | Leg::FromVia => Some(Misroute::AtSource),
         }
@@ -227,15 +229,16 @@ impl<'a> Legs<'a> {
     /// How a packet starts that is injected now.
     pub fn start(&self, packet: &Packet) -> Progress {
         let leg = match self.rule {
-            Rule::Valiant(rule) => self.detour(rule, packet, 0).map_or(Leg::Straight, Leg::ToVia),
+            Rule::Valiant(rule) => self.detour(rule, packet, 0).unwrap_or(Leg::Straight),
             Rule::Minimal | Rule::Ugal(_) => Leg::Straight,
         };
         let undecided = matches!(self.rule, Rule::Ugal(_));
         Progress { leg, within: 0, crossed: false, late: false, undecided }
     }
 
-    /// The detour of this number that a packet draws; none if there are only those of its ends.
-    fn detour(&self, rule: &Valiant, packet: &Packet, number: u32) -> Option<Target> {
+    /// The leg with which the detour of this number begins that a packet draws; none if there is
+    /// nothing to draw.
+    fn detour(&self, rule: &Valiant, packet: &Packet, number: u32) -> Option<Leg> {
         let (from, to) = ends(self.fabric, packet);
         let mut targets = match rule.goes_via_groups() {
             true => self.all_groups(),
@@ -248,20 +251,16 @@ impl<'a> Legs<'a> {
             Target::Router(_) if rule.avoids_groups() => {
                 ![from, to].map(|it| self.group[it as usize]).contains(&self.group_of(*target))
             }
-            Target::Router(router) => router != from && router != to,
+            Target::Router(router) => rule.draws_ends() || router != from && router != to,
             Target::Group(group) => ![from, to].map(|it| self.group[it as usize]).contains(&group),
         });
         if targets.is_empty() {
             return None;
         }
-        Some(
-            targets[drawn_below(
-                self.routes.seed,
-                (packet.source, packet.sequence),
-                number,
-                targets.len(),
-            )],
-        )
+        let of_packet = (packet.source, packet.sequence);
+        let target = targets[drawn_below(self.routes.seed, of_packet, number, targets.len())];
+        let is_end = [from, to].map(Target::Router).contains(&target);
+        Some(if is_end { Leg::FromEnd } else { Leg::ToVia(target) })
     }
 
     /// The leg on which a packet goes on from a router.
@@ -329,7 +328,9 @@ impl<'a> Legs<'a> {
             Leg::Straight => (destination, 0, straight[0], behind, 0),
             Leg::ToVia(via) if progress.late => (via, 1, behind_late - 1, behind_late, 0),
             Leg::ToVia(via) => (via, 0, first[0], behind_first, 0),
-            Leg::FromVia => (destination, from_via, second[0], from_via + second[0], 1),
+            Leg::FromVia | Leg::FromEnd => {
+                (destination, from_via, second[0], from_via + second[0], 1)
+            }
         };
         let vcs = u32::from(self.routes.relation.vcs());
         let width = (vcs / steps).max(1);
@@ -416,14 +417,18 @@ impl<'a> Legs<'a> {
         };
         let mut chosen: Option<(u64, u64, Progress)> = None;
         for number in 0..rule.candidates {
-            let Some(via) = self.detour(&rule.valiant, packet, number) else { break };
-            let (leg, late) = (Leg::ToVia(via), progress.within > 0);
+            let Some(leg) = self.detour(&rule.valiant, packet, number) else { break };
+            let late = progress.within > 0;
             let by_detour = Progress { leg, late, within: 0, ..straight };
-            if via == Target::Router(router) {
+            if leg == Leg::ToVia(Target::Router(router)) {
                 // It is there already.
                 chosen = None;
                 break;
             }
+            let via = match leg {
+                Leg::ToVia(via) => Some(via),
+                _ => None,
+            };
             let of_way = match rule.queues {
                 CountedVcs::All => false,
                 CountedVcs::OfWay => true,
@@ -432,22 +437,27 @@ impl<'a> Legs<'a> {
             let hops = match rule.weights {
                 Weights::Double => [1, 2],
                 Weights::Equal => [1, 1],
-                Weights::Hops => [
-                    self.left(router, Target::Router(to)).expect("it is connected"),
-                    self.length(router, via, to),
-                ],
+                Weights::Hops => {
+                    let left = self.left(router, Target::Router(to)).expect("it is connected");
+                    [left, via.map_or(left, |via| self.length(router, via, to))]
+                }
             };
             let queue = |way: Progress, via| match rule.others {
                 None => least(way, of_way).0,
                 Some((seen, _)) => self.seen(router, (via, to), seen, &elsewhere),
             };
             let one = u64::from(queue(straight, None)) * u64::from(hops[0]);
-            let other = u64::from(queue(by_detour, Some(via))) * u64::from(hops[1]);
+            let other = u64::from(queue(by_detour, via)) * u64::from(hops[1]);
             if chosen.is_none_or(|(_, best, _)| other < best) {
                 chosen = Some((one, other, by_detour));
             }
         }
-        let detours = chosen.filter(|&(one, other, _)| one > other + u64::from(rule.threshold));
+        let of_packet = (packet.source, packet.sequence);
+        let draw = || drawn_below(self.routes.seed, of_packet, u32::MAX - router, 2) == 1;
+        let detours = chosen.filter(|&(one, other, _)| {
+            let other = other + u64::from(rule.threshold);
+            one > other || one == other && rule.equal == Equal::Drawn && draw()
+        });
         detours.map_or(straight, |(.., way)| way)
     }
 

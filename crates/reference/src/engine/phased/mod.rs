@@ -197,7 +197,7 @@ fn least_of(
 /// below `count`.
 fn drawn_below(seed: u64, (source, number): (u32, u32), place: u32, count: usize) -> usize {
     let of_packet = drawn(seed, source, number);
-    let step = 11_400_714_819_323_198_485u128 * u128::from(place + 1);
+    let step = 11_400_714_819_323_198_485u128 * (u128::from(place) + 1);
     let mixed = splitmix((u128::from(of_packet) + step) as u64);
     ((u128::from(mixed >> 32) * count as u128) >> 32) as usize
 }

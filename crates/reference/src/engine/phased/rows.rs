@@ -6,7 +6,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::{
     RelationRoutes,
     adaptive::Misroute,
-    phased::{Choice, Cost, Dal, DimWar, OmniWar, Order},
+    phased::{Channels, Choice, Cost, Dal, DimWar, OmniWar, Order},
     relation::Hop,
 };
 
@@ -120,9 +120,13 @@ impl<'a> Rows<'a> {
                     let turn = if back { ahead.last() } else { ahead.first() };
                     (aligns && turn == Some(&dimension), self.vcs_of(back.into(), 2))
                 }
-                Rule::DimWar(_) => {
+                Rule::DimWar(rule) => {
                     let second = progress.just_derouted;
-                    (is_first && (aligns || !second), self.vcs_of(second.into(), 2))
+                    let vcs = match rule.channels {
+                        Channels::Two => self.vcs_of(second.into(), 2),
+                        Channels::ByHop => self.vcs_of(progress.hops, 2 * self.sizes.len() as u32),
+                    };
+                    (is_first && (aligns || !second), vcs)
                 }
                 Rule::OmniWar(rule) => {
                     let all = self.sizes.len() as u32 + u32::from(rule.deroutes);

@@ -3,10 +3,8 @@
 # shellcheck disable=SC2034 # compare-peers/adaptive.sh reads them.
 peer=caminos peer_name=CAMINOS template=$settings/adaptive.toml
 
-# CAMINOS's routers have a buffer for each virtual channel of an output, and send packets whole on a link. No setting
-# of flitlab has both.
 series_of() {
-    echo 'whole packets,buffers at outputs'
+    echo -
 }
 
 # CAMINOS's own patterns are flitlab's.
@@ -15,7 +13,7 @@ pattern_of_row() {
 }
 
 keys_of() {
-    local network=$1 routing=$2 vcs=$3 series=$6 rule name cost steps diameter=2
+    local network=$1 routing=$2 vcs=$3 rule name cost steps diameter=2
     [ "$network" != hyperx-4x4x4 ] || diameter=3
     # What a label costs in flits, and whether queues are multiplied with hops.
     case ${routing%-long} in
@@ -30,19 +28,20 @@ keys_of() {
     case $network,$name in
     dragonfly-*,min) rule='"dragonfly-minimal"' steps=2 ;;
     dragonfly-*,val) rule='{ valiant = { via = "router-elsewhere" } }' steps=4 ;;
-    dragonfly-*,ugal) rule='{ ugal = { via = "router-elsewhere" } }' steps=4 ;;
-    dragonfly-*,ugal-t64) rule='{ ugal = { via = "router-elsewhere", threshold = 64 } }' steps=4 ;;
+    dragonfly-*,ugal) rule='{ ugal = { via = "router-elsewhere", equal = "drawn" } }' steps=4 ;;
+    dragonfly-*,ugal-t64) rule='{ ugal = { via = "router-elsewhere", equal = "drawn", threshold = 64 } }' steps=4 ;;
     dragonfly-*,ugalvc)
-        rule='{ ugal = { via = "router-elsewhere", queues = "vc", minimal_channels = "shared" } }' steps=4
+        rule='{ ugal = { via = "router-elsewhere", equal = "drawn", queues = "vc", minimal_channels = "shared" } }'
+        steps=4
         ;;
-    dragonfly-*,par) rule='{ par = { via = "router-elsewhere" } }' steps=5 ;;
+    dragonfly-*,par) rule='{ par = { via = "router-elsewhere", equal = "drawn" } }' steps=5 ;;
     tree-*,updown-occ) rule='{ nearest-ancestor = { up = "least" } }' steps=$vcs ;;
     tree-*,updown-rnd) rule='{ nearest-ancestor = { up = "random" } }' steps=$vcs ;;
     *,min) rule='"minimal-by-hop"' steps=$diameter ;;
-    *,val) rule='"valiant"' steps=$((2 * diameter)) ;;
-    *,ugal) rule='"ugal"' steps=$((2 * diameter)) ;;
+    *,val) rule='{ valiant = { via = "router-or-end" } }' steps=$((2 * diameter)) ;;
+    *,ugal) rule='{ ugal = { via = "router-or-end", equal = "drawn" } }' steps=$((2 * diameter)) ;;
     *,omni | *,omni8 | *,omniw) rule="{ omniwar = { deroutes = $diameter, $cost } }" steps=$((2 * diameter)) ;;
-    *,dimwar | *,dimwar8 | *,dimwarw) rule="{ dimwar = { $cost } }" steps=2 ;;
+    *,dimwar | *,dimwar8 | *,dimwarw) rule="{ dimwar = { $cost, channels = \"by-hop\" } }" steps=$((2 * diameter)) ;;
     *,pol | *,pol8) rule="{ polarized = { $cost } }" steps=6 ;;
     *) return 1 ;;
     esac
@@ -50,7 +49,10 @@ keys_of() {
     [[ $routing != *-2vc* && $network != tree-* ]] || width=2
     [ "$name" = "${routing%-long}" ] || steps=$((2 * steps))
     ((steps <= vcs)) || fail "$network,$routing needs $steps virtual channels"
+    # A terminal has one queue into its router. Packets draw among hops with room; those that choose a port go by its queue
+    # before.
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
+        --set 'routing.relation.injection_lanes=1' --set 'routing.relation.preference="random"'
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
     [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
     # CAMINOS decides in each cycle.
@@ -58,5 +60,4 @@ keys_of() {
     min | val | updown-rnd) ;;
     *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
     esac
-    [ "$series" = 'whole packets' ] || keys+=(--set 'router.output_buffer="32 flits"')
 }

@@ -13,6 +13,7 @@ use flitlab::{
     units::Picoseconds,
 };
 use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_reference::by_hand;
 use flitlab_reference::differential::{Named, agree, phased_scenario};
 use flitlab_reference::message::data;
 use flitlab_reference::random_cioq_scenario::cioq_scenario;
@@ -292,6 +293,32 @@ fn the_engines_agree_where_credits_are_held_back() {
 fn the_engines_agree_on_buffers_at_outputs() {
     let packets: usize = (0..120).map(|seed| agree(seed, &cioq_scenario(seed))).sum();
     assert!(packets > 20_000, "{packets}");
+}
+
+/// Rings with room for one or two packets everywhere, in which each node sends one packet to the next
+/// node, and then ten halfway round.
+#[test]
+fn the_engines_agree_on_deadlocks_with_buffers_at_outputs() {
+    let mut stuck = 0;
+    for (seed, nodes) in (0..).zip(6..16) {
+        let (fabric, routes) = by_hand::ring(nodes);
+        let to_next = |node| data(0, node, (node + 1) % nodes, 48);
+        let to_other = |node| data(u64::from(node), node, (node + nodes / 2) % nodes, 480);
+        let messages = (0..nodes).flat_map(|node| [to_next(node), to_other(node)]).collect();
+        let room = 4 + 4 * (nodes % 2);
+        let parameters = Parameters {
+            bubble: false,
+            output_buffer: room,
+            buffer: room,
+            crossbar_speedup: 1 + nodes / 2 % 3,
+            ..by_hand::parameters()
+        };
+        let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
+        let delivered = agree(seed, &scenario);
+        assert!(delivered >= nodes as usize, "{nodes} nodes");
+        stuck += u32::from(delivered < 11 * nodes as usize);
+    }
+    assert_eq!(stuck, 10);
 }
 
 /// Counts the scenarios with each rule, and those in which some packet goes by way of something.

@@ -31,7 +31,7 @@ mod sending;
 use std::collections::BTreeSet;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::Parameters;
+use flitlab_engine::{Log, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
@@ -45,8 +45,6 @@ use crate::engine::{
 };
 
 pub use crate::engine::Deadlock;
-
-use flitlab_engine::Log;
 use network::{Channel, Flit, Network, Router};
 
 /// Sends all messages, in the order of their times (those of one terminal at one time in the order
@@ -118,7 +116,7 @@ impl<'a> Simulator<'a> {
         parameters: &'a Parameters,
         messages: &[Message],
     ) -> Self {
-        check(routes, parameters);
+        check(fabric, routes, parameters);
         let Network { channels, routers, adapters } = Network::new(fabric, parameters);
         Self {
             fabric,
@@ -262,13 +260,17 @@ fn credits_back(channel: &mut Channel, now: Picoseconds) -> Vec<usize> {
 }
 
 /// Panics if the page has no rules for these routes and parameters.
-fn check(routes: &Routes, parameters: &Parameters) {
+fn check(fabric: &Fabric, routes: &Routes, parameters: &Parameters) {
     assert!(parameters.sharing.is_none(), "channels are granted to whole packets");
     assert!(largest(parameters) <= parameters.output_buffer, "packets fit into buffers at outputs");
     let has_bubble = match routes {
         Routes::Adaptive(_) => panic!("adaptive routing on tori is for other routers"),
         Routes::Relation(routes) => routes.injection_bubble > 0 || routes.relation.has_ring(),
-        _ => parameters.bubble,
+        Routes::DirectionOrder(_) | Routes::Table(_) => {
+            let has_ring = |channel| fabric.ring(channel).is_some();
+            parameters.bubble && (0..fabric.channel_slots()).any(has_ring)
+        }
+        Routes::Forwarding(_) | Routes::Paths(_) => false,
     };
     assert!(!has_bubble, "there is no bubble rule");
     let other_rules = parameters.errors.is_some()

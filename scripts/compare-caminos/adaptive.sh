@@ -49,15 +49,15 @@ keys_of() {
     [[ $routing != *-2vc* && $network != tree-* ]] || width=2
     [ "$name" = "${routing%-long}" ] || steps=$((2 * steps))
     ((steps <= vcs)) || fail "$network,$routing needs $steps virtual channels"
-    # A terminal has one queue into its router. Packets draw among hops with room; those that choose a port go by its queue
-    # before.
+    # A terminal has one queue into its router.
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
-        --set 'routing.relation.injection_lanes=1' --set 'routing.relation.preference="random"'
+        --set 'routing.relation.injection_lanes=1'
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
     [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
-    # CAMINOS decides in each cycle.
+    # CAMINOS draws among hops with room, but for those by whose queues it decides, which it does in each cycle.
     case $name in
-    min | val | updown-rnd) ;;
+    min | val) keys+=(--set 'routing.relation.preference="random"') ;;
+    updown-rnd) ;;
     *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
     esac
 }

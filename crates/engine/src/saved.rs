@@ -33,12 +33,11 @@ pub struct EngineState<O> {
     progress: Option<FailureProgress>,
     under_way_when_it_came: u64,
     observer: O,
-    parts: ByRouters<
-        Vec<PartState<PacketRouters>>,
-        Vec<PartState<CioqRouters>>,
-        Vec<PartState<FlitRouters>>,
-    >,
+    parts: ByRouters<States<PacketRouters>, States<CioqRouters>, States<FlitRouters>>,
 }
+
+/// The states of all parts with routers of one kind.
+type States<R> = Vec<PartState<R>>;
 
 /// The fields of a part that change. Between two runs nothing is under way to another part.
 #[derive(Deserialize)]
@@ -132,10 +131,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
 }
 
 /// Takes over the saved states of all parts. Returns false if they belong to another network.
-fn restore<R: Routers, O>(
-    parts: &mut [ObservedPart<Part<'_, R>, O>],
-    saved: Vec<PartState<R>>,
-) -> bool {
+fn restore<R: Routers, O>(parts: &mut [ObservedPart<Part<'_, R>, O>], saved: States<R>) -> bool {
     parts.iter_mut().zip(saved).all(|(it, saved)| {
         let Part { common, hosts, routers } = &mut it.part;
         (common.schedule, common.packets, common.statistics) =

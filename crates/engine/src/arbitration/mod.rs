@@ -3,16 +3,17 @@
 //!
 //! | arbitration | file | routers that have it |
 //! |---|---|---|
-//! | in turn | `round_robin` | both |
-//! | network channels before injection channels | `transit_first` | both |
-//! | drawn for each output and instant | `random` | both |
+//! | in turn | `round_robin` | all |
+//! | network channels before injection channels | `transit_first` | all |
+//! | drawn for each output and instant | `random` | all |
 //! | by the packets' ages | `oldest_first` | the flit-by-flit router |
 //! | virtual channels in turn by their weights | `weighted` | the flit-by-flit router |
 //!
-//! The two routers ask different questions:
+//! Routers ask different questions:
 //!
-//! - A router that grants whole packets tries the requests for an output one after the other, until
-//!   it can grant one. It asks for their order, span by span ([`next_span`]).
+//! - Routers that grant whole packets try the requests for an output one after the other, until
+//!   they can grant one, or as many as may cross at once. They ask for their order, span by span
+//!   ([`next_span`]).
 //! - The flit-by-flit router has flits that can all go. It asks which of two an output is offered
 //!   to, and which of two offers an input port accepts ([`Switch`]).
 //!

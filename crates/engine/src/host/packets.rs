@@ -186,6 +186,38 @@ impl Hosts {
         slot
     }
 
+    /// Starts a packet on an injection channel, which it has until its last flit has left, in a part
+    /// with so many outputs. Returns when that is.
+    #[inline(always)]
+    pub(crate) fn start_packet(
+        &mut self,
+        common: &mut Common<'_>,
+        outputs: usize,
+        (number, terminal, vc): (u32, u32, u8),
+        slot: u32,
+        now: Tick,
+    ) -> Tick {
+        let packet = &mut common.packets.packets[slot as usize];
+        let Packet { source, sequence, flits, .. } = *packet;
+        // All flits are there from the start.
+        let timing = common.context.timing(self.sources.adapters[terminal as usize].timing);
+        let last = common.context.send(packet, timing, now);
+        let free_at = last + timing.flit;
+        let injection = &mut self.sources.injections[number as usize];
+        let is_last = usize::from(vc) + 1 == common.context.vc_map.count();
+        injection.pointer = if is_last { 0 } else { vc + 1 };
+        injection.free_at = free_at;
+        common.digest.add(common.time(now), injection.name, source, sequence);
+        common.counters.grants += 1;
+        let in_part = fitted!(outputs, u32) + number;
+        common.statistics.sent(in_part, vc, flits);
+        if common.statistics.counts_classes() {
+            let origin = &common.packets.origins[slot as usize];
+            common.statistics.count_class(in_part, flits, origin);
+        }
+        free_at
+    }
+
     /// If all that is left in a terminal's source queues was created ahead: the backlog begins anew.
     #[inline]
     fn break_backlog(&mut self, common: &Common<'_>, queue: usize, terminal: u32, now: Tick) {

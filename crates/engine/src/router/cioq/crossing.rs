@@ -1,6 +1,6 @@
 //! Requests of heads, and packets that cross from the buffer of an input to that of an output.
 
-use super::{CioqRouters, Hops, InputVc, Queued};
+use super::{CioqRouters, Hops, InputVc, Queued, name_of};
 use crate::arbitration::{PacketRequests, next_span};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
@@ -53,6 +53,7 @@ impl CioqRouters {
         let packet = &common.packets.packets[first as usize];
         let flits = u32::from(packet.flits);
         let by_queues = match &common.routing {
+            _ if matches!(hops, Hops::One { .. }) => false,
             Routing::Relation(relation) => relation.prefers_by_queues(),
             _ => true,
         };
@@ -70,7 +71,7 @@ impl CioqRouters {
                 let Routing::Relation(relation) = &common.routing else {
                     unreachable!("there are hops of a relation only")
                 };
-                let name = number + common.context.cut.first_router(common.schedule.part);
+                let name = name_of(common, number);
                 let hops = relation.hops_of_list(list);
                 let first = relation.first(name, packet.note, hops.len());
                 let (before, from) = hops.split_at(first);
@@ -218,7 +219,7 @@ impl CioqRouters {
             shift: self.rules.shift,
             vc_map: &context.vc_map,
             time: common.time(now),
-            output: (number + context.cut.first_router(common.schedule.part), output.into()),
+            output: (name_of(common, number), output.into()),
         };
         let mut step = 0;
         while let Some((span, next)) = next_span(context.parameters.arbitration, &of_output, step) {
@@ -271,7 +272,7 @@ impl CioqRouters {
         packet.ready += self.rules.crossbar;
         packet.next = NONE;
         if let Hops::List(list) = head.hops {
-            let name = number + common.context.cut.first_router(common.schedule.part);
+            let name = name_of(common, number);
             let Common { routing, packets, context, .. } = &mut *common;
             routing.relation().take_hop(context, packets, (slot, name), (list, (output, vc)));
         }

@@ -1,6 +1,6 @@
 //! Packets that decide how they go on by what their router sees (docs/model.md, "Phases").
 
-use super::{CioqRouters, Hops};
+use super::{CioqRouters, Hops, name_of};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::network::far_queues::FarQueues;
@@ -49,7 +49,7 @@ impl CioqRouters {
         now: Tick,
     ) {
         self.state.decide_at[number as usize] = NEVER;
-        let name = number + common.context.cut.first_router(common.schedule.part);
+        let name = name_of(common, number);
         for input_vc in self.inputs_of(router) {
             if self.waits_decided(common, input_vc) {
                 let slot = self.state.inputs[input_vc].first;

@@ -4,8 +4,7 @@ use super::CioqRouters;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::Hosts;
-use crate::host::source::{Adapter, Injection, SourceQueue};
-use crate::packet::Packet;
+use crate::host::source::{Injection, SourceQueue};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 
@@ -58,25 +57,10 @@ impl CioqRouters {
         now: Tick,
     ) {
         let new = hosts.next_packet_of(common, number, terminal, vc, now);
-        let packet = &mut common.packets.packets[new.slot as usize];
-        let Packet { source, sequence, flits, .. } = *packet;
-        let &Adapter { router, timing, .. } = &hosts.sources.adapters[terminal as usize];
-        let timing = common.context.timing(timing);
-        let last = common.context.send(packet, timing, now);
-        let free_at = last + timing.flit;
-        let injection = &mut hosts.sources.injections[number as usize];
-        let is_last = u32::from(vc) + 1 == self.rules.vcs;
-        injection.pointer = if is_last { 0 } else { vc + 1 };
-        injection.free_at = free_at;
-        let (port, name) = (u32::from(injection.port), injection.name);
-        common.digest.add(common.time(now), name, source, sequence);
-        common.counters.grants += 1;
-        let in_part = fitted!(self.ports.outputs, u32) + number;
-        common.statistics.sent(in_part, vc, flits);
-        if common.statistics.counts_classes() {
-            let origin = &common.packets.origins[new.slot as usize];
-            common.statistics.count_class(in_part, flits, origin);
-        }
+        let of_packet = (number, terminal, vc);
+        let free_at = hosts.start_packet(common, self.ports.outputs, of_packet, new.slot, now);
+        let port = u32::from(hosts.sources.injections[number as usize].port);
+        let router = hosts.sources.adapters[terminal as usize].router;
         let first = self.ports.routers[router as usize].first_input;
         let input_vc = ((first + port) << self.rules.shift) + u32::from(vc);
         self.join(common, router, input_vc, new.slot);

@@ -447,6 +447,11 @@ impl Routers for CioqRouters {
     }
 }
 
+/// The number in the whole network of a router of a part.
+fn name_of(common: &Common<'_>, number: u32) -> u32 {
+    number + common.context.cut.first_router(common.schedule.part)
+}
+
 /// No scenario with such routers lets anything fail during operation.
 impl Fail for CioqRouters {
     fn fail_output(&mut self, _: &mut Common<'_>, _router: u32, _output: u32, _: Picoseconds) {

@@ -1,6 +1,6 @@
 //! Packets that are sent from the buffers of outputs, on channels that are granted to one at a time.
 
-use super::{CioqRouters, Hops, Queued};
+use super::{CioqRouters, Hops, Queued, name_of};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
@@ -73,7 +73,7 @@ impl CioqRouters {
         let timing = *common.context.timing(port.timing);
         let channel = fitted!(place, u32);
         let name = channel + common.context.cut.first_output(common.schedule.part);
-        let router_name = number + common.context.cut.first_router(common.schedule.part);
+        let router_name = name_of(common, number);
         let own = &mut self.state.vcs[place * self.rules.vcs as usize + vc as usize];
         let Queued { slot, in_vc, .. } = own.packets.pop_front().expect("it has a packet");
         let packet = common.packets.packets[slot as usize];

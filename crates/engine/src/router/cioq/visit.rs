@@ -1,10 +1,11 @@
 //! A visit: the loop over the instants of a router's window, and the heads of its buffers.
 
-use super::{CioqRouters, Hops, InputVc};
+use super::{CioqRouters, Hops, InputVc, name_of};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::{RouterLayout, place};
 use crate::next_hop::answer::{Head, NextHop};
+use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 
 impl CioqRouters {
@@ -13,18 +14,17 @@ impl CioqRouters {
     pub(super) fn visit(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         let router = self.ports.routers[number as usize];
         loop {
-            let now = crate::router::Routers::next_event(self, number);
+            let now = self.next_event(number);
             if now >= until || common.to_hosts.is_urgent() {
                 return now;
             }
-            let decides_again = self.state.decide_at[number as usize] <= now;
-            if decides_again {
+            if self.state.decide_at[number as usize] <= now {
                 self.decide_all_again(common, (number, &router), now);
             }
             self.let_heads_ask(common, (number, &router), now);
             self.grant_all(common, (number, &router), now);
             self.send_all(common, (number, &router), now);
-            if decides_again || self.rules.again.is_some() {
+            if self.rules.again.is_some() {
                 self.set_next_decision(common, (number, &router), now);
             }
         }
@@ -69,7 +69,7 @@ impl CioqRouters {
         let InputVc { first: slot, .. } = self.state.inputs[input_vc as usize];
         let (input, vc) = place(input_vc, self.rules.shift);
         let input = fitted!(input, u32);
-        let name = number + common.context.cut.first_router(common.schedule.part);
+        let name = name_of(common, number);
         let head = Head { slot, router: name, input, vc, came: self.ports.input(input).came() };
         let next_hop =
             |common: &Common<'_>| common.routing.next_hop(&common.context, &common.packets, head);

@@ -2,9 +2,8 @@
 
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
-use crate::host::source::{Adapter, Injection, SourceQueue};
+use crate::host::source::{Injection, SourceQueue};
 use crate::host::{Hosts, NewPacket, PacketOfMessage};
-use crate::packet::Packet;
 use crate::packet::message::{Packing, Queued, Role};
 use crate::router::packet::PacketRouters;
 use crate::set::bits;
@@ -134,26 +133,11 @@ impl PacketRouters {
         slot: u32,
         now: Tick,
     ) -> Tick {
-        let packet = &mut common.packets.packets[slot as usize];
-        let Packet { source, sequence, flits, .. } = *packet;
-        let &Adapter { router, timing, .. } = &hosts.sources.adapters[terminal as usize];
-        // All flits are there from the start.
-        let timing = common.context.timing(timing);
-        let last = common.context.send(packet, timing, now);
-        let free_at = last + timing.flit;
-        let injection = &mut hosts.sources.injections[number as usize];
-        let is_last = usize::from(vc) + 1 == common.context.vc_map.count();
-        injection.pointer = if is_last { 0 } else { vc + 1 };
-        injection.free_at = free_at;
-        let buffer = (u32::from(injection.port) << self.shared.size.shift) + u32::from(vc);
-        common.digest.add(common.time(now), injection.name, source, sequence);
-        common.counters.grants += 1;
-        let in_part = fitted!(self.shared.ports.outputs, u32) + number;
-        common.statistics.sent(in_part, vc, flits);
-        if common.statistics.counts_classes() {
-            let origin = &common.packets.origins[slot as usize];
-            common.statistics.count_class(in_part, flits, origin);
-        }
+        let outputs = self.shared.ports.outputs;
+        let free_at = hosts.start_packet(common, outputs, (number, terminal, vc), slot, now);
+        let port = hosts.sources.injections[number as usize].port;
+        let router = hosts.sources.adapters[terminal as usize].router;
+        let buffer = (u32::from(port) << self.shared.size.shift) + u32::from(vc);
         self.join(common, router, buffer, slot);
         free_at
     }

@@ -372,11 +372,9 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"auto\"",
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
         "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
-        "routing.relation.rule = \"valiant\"\nrouting.relation.unproved = true",
         "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.ugal.candidates = 2\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal = { candidates = 2, equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
         "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.ugal = { equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
         "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
     all.extend(each("routing", &of_any));
@@ -393,8 +391,7 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
     for of_rows in [
         "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.dimwar.penalty = 8\nrouting.relation.unproved = true",
-        "routing.relation.rule.dimwar.channels = \"by-hop\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.dimwar = { channels = \"by-hop\", penalty = 8 }\nrouting.relation.unproved = true",
         "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
         "routing.relation.rule.dal.penalty = 0",
     ] {
@@ -442,9 +439,9 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.{adaptive|pick_orthant|outflank}.tie = \"random\"",
         "routing.relation.ties = \"random\"",
         "routing.relation.ties = \"first\"",
+        "routing.relation.preference = \"random\"",
     ];
     all.extend(each("ties", &ties));
-    all.push(Piece::new("preference", "routing.relation.preference = \"random\""));
     let throttles = [
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",
@@ -459,9 +456,12 @@ fn routings(all: &mut Vec<Piece>) {
     let channels =
         "routing.{adaptive|pick_orthant}.virtual_channels = { adaptive = 3, escape = 0 }";
     all.push(Piece::new("channels", channels));
-    let vcs = ["routing.{agnostic|relation}.lanes = 1", "routing.{agnostic|relation}.lanes = 3"];
+    let vcs = [
+        "routing.{agnostic|relation}.lanes = 1",
+        "routing.{agnostic|relation}.lanes = 3",
+        "routing.relation.injection_lanes = 1",
+    ];
     all.extend(each("lanes", &vcs));
-    all.push(Piece::new("injection lanes", "routing.relation.injection_lanes = 1"));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
 }

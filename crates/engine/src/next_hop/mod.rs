@@ -1,4 +1,4 @@
-//! Where may this head go? One question with one type of answer, asked by both routers.
+//! Where may this head go? One question with one type of answer, asked by all routers.
 //!
 //! A part has a [`Routing`]: the engine's view of [`Routes`]. It sets the route of a new packet
 //! ([`inject`](Routing::inject)), answers for the head of a buffer where it may go

@@ -41,6 +41,9 @@ const ANGARA: &str = "scenarios/bench/torus-8x8x8.toml";
 const DRAGONFLY: &str = "scenarios/bench/dragonfly-36.toml";
 /// Adaptive routing there.
 const RELATION: &str = "routing=relation;routing.relation.rule=minimal-up-down";
+/// Buffers of two packets at outputs there, to which as many cross at once as there are virtual
+/// channels.
+const BEHIND: &str = "router.output_buffer=66 flits;router.crossbar_speedup=8";
 /// 8x8 on BookSim's router, whose latencies are a cycle each, packets of one flit, uniform.
 const BOOKSIM: &str = "scenarios/peers/booksim-8x8-uniform.toml";
 
@@ -107,6 +110,7 @@ pub fn all() -> Vec<Workload> {
         ),
         dragonfly("dragonfly 0.3, nue-balanced", ""),
         dragonfly("dragonfly 0.3, minimal-up-down", RELATION),
+        dragonfly("dragonfly 0.3, buffers at outputs", BEHIND),
         scenario("shared links 0.3", 1, SHARED),
         scenario("shared links 0.3, 1 flit", 1, &format!("{SHARED};{ONE_FLIT}")),
         scenario("shared links 0.3, 2 threads", 2, SHARED),

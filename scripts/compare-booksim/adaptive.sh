@@ -3,10 +3,6 @@
 # shellcheck disable=SC2034 # compare-peers/adaptive.sh reads them.
 peer=booksim peer_name=BookSim template=$root/scripts/compare-booksim/adaptive.toml
 
-series_of() {
-    echo -
-}
-
 # BookSim sends through the router what a node sends to itself.
 pattern_of_row() {
     case $2 in
@@ -37,6 +33,6 @@ keys_of() {
         --set "adapter.injection_buffer=\"$buffer flits\"")
     [[ $network != dragonfly-* ]] || keys+=(--set topology.dragonfly.cabling=absolute)
     # A flit is written to the channel in one cycle.
-    [ "$7" = 1 ] || keys+=(--set
-        "topology.dragonfly.latencies={ local = \"$((${7%/*} + 1)) ns\", global = \"$((${7#*/} + 1)) ns\" }")
+    [ "$6" = 1 ] || keys+=(--set
+        "topology.dragonfly.latencies={ local = \"$((${6%/*} + 1)) ns\", global = \"$((${6#*/} + 1)) ns\" }")
 }

@@ -3,10 +3,6 @@
 # shellcheck disable=SC2034 # compare-peers/adaptive.sh reads them.
 peer=caminos peer_name=CAMINOS template=$settings/adaptive.toml
 
-series_of() {
-    echo -
-}
-
 # CAMINOS's own patterns are flitlab's.
 pattern_of_row() {
     :
@@ -53,7 +49,7 @@ keys_of() {
     keys+=(--set "routing.relation.rule=$rule" --set "routing.relation.lanes=$steps"
         --set 'routing.relation.injection_lanes=1'
         --set "router.virtual_channels=$vcs" --set "router.crossbar_speedup=$vcs")
-    [ "$7" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${7%/*} ns\", global = \"${7#*/} ns\" }")
+    [ "$6" = 1 ] || keys+=(--set "topology.dragonfly.latencies={ local = \"${6%/*} ns\", global = \"${6#*/} ns\" }")
     # CAMINOS draws among hops with room, but for those by whose queues it decides, which it does in each cycle.
     case $name in
     min | val) keys+=(--set 'routing.relation.preference="random"') ;;

@@ -4,9 +4,8 @@
 # They have set $root, $scratch, $flitlab and fail, and these:
 #   peer, peer_name    booksim or caminos, and how tables name it
 #   template           a scenario of flitlab without topology, routing, traffic and windows
-#   series_of          prints the names of the settings with which flitlab runs each row, between commas
 #   keys_of            appends to `keys` what a row has other than the template, `--set` by `--set`, for
-#                      network, routing, virtual channels, flits of a packet, buffer, series and cycles of cables,
+#                      network, routing, virtual channels, flits of a packet, buffer and cycles of cables,
 #                      local/global if they differ; returns 1 if flitlab has no such rule
 #   pattern_of_row     prints the pattern of a row as TOML, if it is not flitlab's pattern of that name
 
@@ -69,11 +68,10 @@ mean_of() {
 # Prints the rows as CSV. $1: how rows of the stored file begin that are wanted.
 adaptive_figures() {
     local network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured rows=0
-    local series seed ours key keys window=500 one share name
-    echo "network,routing,pattern,packet_flits,virtual_channels,offered,flitlab,accepted_$peer,accepted_flitlab,accepted_deviation_percent,latency_$peer,latency_flitlab,latency_deviation_percent,hops_$peer,hops_flitlab"
+    local least most seed ours key keys window=500 share name
+    echo "network,routing,pattern,packet_flits,virtual_channels,offered,accepted_$peer,accepted_flitlab,accepted_deviation_percent,latency_$peer,latency_flitlab,latency_deviation_percent,hops_$peer,hops_flitlab,latency_least_$peer,latency_most_$peer"
     : >"$scratch/left-out"
-    IFS=, read -ra series <<<"$(series_of)"
-    while IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _; do
+    while IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _ least most; do
         [[ $network,$routing,$pattern,$offered == "$1"* ]] || continue
         rows=$((rows + 1))
         name=$network
@@ -81,47 +79,45 @@ adaptive_figures() {
         # Means over as many nodes are as good.
         seeds=$most_seeds
         [ "$network" != dragonfly-1056 ] || seeds=1
-        for one in "${series[@]}"; do
-            keys=()
-            if ! keys_of "$network" "$routing" "$vcs" "$flits" "$buffer" "$one" "$cables"; then
-                echo "$network,$routing" >>"$scratch/left-out"
-                break
-            fi
-            {
-                echo "title = \"$network, $routing\""
-                topology_of "$network"
-                cat "$template"
-                printf '[traffic]\npattern = %s\nload = "%s GB/s"\n' "$(pattern_of "$network" "$pattern")" \
-                    "$(awk -v load="$offered" 'BEGIN { print 16 * load }')"
-                printf '[measure]\nwindow = "%s ns"\nwarm_up_windows = %s\n' "$window" $((warm_up / window))
-                printf 'minimum_windows = %s\nmaximum_windows = %s\n' $((measured / window)) $((measured / window))
-            } >"$scratch/row.toml"
-            rm -rf "$scratch"/run-*
-            for ((seed = 1; seed <= seeds; seed++)); do
-                "$flitlab" run "$scratch/row.toml" --json --threads 1 --no-figures --out "$scratch/out-$seed" \
-                    --set "seed=$seed" "${keys[@]}" >"$scratch/run-$seed.json" 2>"$scratch/log" ||
-                    fail "flitlab failed on $network,$routing,$pattern,$offered: $(tail -n 3 "$scratch/log")"
-                rm -rf "$scratch/out-$seed"
-            done
-            # What nodes would send to themselves is silent in CAMINOS; flitlab counts only nodes that send.
-            share=1
-            [ "$peer,$pattern" != caminos,bit-reverse ] || share=0.875
-            ours=''
-            for key in accepted_payload_GB_per_s_per_node packet_latency_mean_ns hops_mean; do
-                ours+="$(mean_of "$key") " || exit 1
-            done
-            awk -v row="$name,$routing,$pattern,$flits,$vcs,$offered,$one" -v offered="$offered" -v share="$share" \
-                -v accepted="$accepted" -v latency="$latency" -v hops="$hops" -v ours="$ours" '
-                BEGIN {
-                    split(ours, of, " ")
-                    # 16 GB/s are a flit a nanosecond.
-                    own = share * of[1] / 16
-                    # What a load past saturation has for a latency is how long it was simulated.
-                    steady = accepted >= 0.97 * share * offered
-                    printf "%s,%.4f,%.4f,%.2f,%.2f,%.2f,%s,%.3f,%.3f\n", row, accepted, own, 100 * (own / accepted - 1),
-                        latency, of[2], steady ? sprintf("%.2f", 100 * (of[2] / latency - 1)) : "", hops, of[3]
-                }'
+        keys=()
+        if ! keys_of "$network" "$routing" "$vcs" "$flits" "$buffer" "$cables"; then
+            echo "$network,$routing" >>"$scratch/left-out"
+            continue
+        fi
+        {
+            echo "title = \"$network, $routing\""
+            topology_of "$network"
+            cat "$template"
+            printf '[traffic]\npattern = %s\nload = "%s GB/s"\n' "$(pattern_of "$network" "$pattern")" \
+                "$(awk -v load="$offered" 'BEGIN { print 16 * load }')"
+            printf '[measure]\nwindow = "%s ns"\nwarm_up_windows = %s\n' "$window" $((warm_up / window))
+            printf 'minimum_windows = %s\nmaximum_windows = %s\n' $((measured / window)) $((measured / window))
+        } >"$scratch/row.toml"
+        rm -rf "$scratch"/run-*
+        for ((seed = 1; seed <= seeds; seed++)); do
+            "$flitlab" run "$scratch/row.toml" --json --threads 1 --no-figures --out "$scratch/out-$seed" \
+                --set "seed=$seed" "${keys[@]}" >"$scratch/run-$seed.json" 2>"$scratch/log" ||
+                fail "flitlab failed on $network,$routing,$pattern,$offered: $(tail -n 3 "$scratch/log")"
+            rm -rf "$scratch/out-$seed"
         done
+        # What nodes would send to themselves is silent in CAMINOS; flitlab counts only nodes that send.
+        share=1
+        [ "$peer,$pattern" != caminos,bit-reverse ] || share=0.875
+        ours=''
+        for key in accepted_payload_GB_per_s_per_node packet_latency_mean_ns hops_mean; do
+            ours+="$(mean_of "$key") " || exit 1
+        done
+        awk -v row="$name,$routing,$pattern,$flits,$vcs,$offered" -v offered="$offered" -v share="$share" \
+            -v accepted="$accepted" -v latency="$latency" -v hops="$hops" -v spread="$least,$most" -v ours="$ours" '
+            BEGIN {
+                split(ours, of, " ")
+                # 16 GB/s are a flit a nanosecond.
+                own = share * of[1] / 16
+                # What a load past saturation has for a latency is how long it was simulated.
+                steady = accepted >= 0.97 * share * offered
+                printf "%s,%.4f,%.4f,%.2f,%.2f,%.2f,%s,%.3f,%.3f,%s\n", row, accepted, own, 100 * (own / accepted - 1),
+                    latency, of[2], steady ? sprintf("%.2f", 100 * (of[2] / latency - 1)) : "", hops, of[3], spread
+            }'
     done < <(tail -n +2 "$root/results/peers/$peer-adaptive.csv")
     [ "$rows" -gt 0 ] || fail "no row of results/peers/$peer-adaptive.csv begins with $1"
 }
@@ -134,10 +130,11 @@ print_adaptive() {
     echo
     echo "Latency: mean in cycles, from creation to the last flit. Accepted: flits a node and cycle. Differences: flitlab"
     echo "against $peer_name; past saturation none of latency, which grows with the time simulated. Within: accepted 3% and"
-    echo "latency 5% up to 80% of saturation, the most that $peer_name accepts in the rows of this rule and pattern; 5% and 10% beyond."
+    echo "latency 5% up to 80% of saturation, the most that $peer_name accepts in the rows of this rule and pattern; 5% and 10% beyond;"
+    echo "or, as \"seeds\", a latency among those of $peer_name's own seeds."
     echo
-    echo "| network | routing | pattern | flits | virtual channels | load | flitlab | accepted, $peer_name | accepted, flitlab | difference | latency, $peer_name | latency, flitlab | difference | within |"
-    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    echo "| network | routing | pattern | flits | virtual channels | load | accepted, $peer_name | accepted, flitlab | difference | latency, $peer_name | latency, flitlab | difference | within |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     awk -F, '
         NR == FNR {
             name = $1 ($7 == 1 ? "" : " with cables of " $7 " cycles")
@@ -146,15 +143,15 @@ print_adaptive() {
         }
         FNR > 1 {
             beyond = $6 > 0.8 * most[$1, $2, $3, $4, $5]
-            near = $10 * $10 <= (beyond ? 25 : 9) && ($13 == "" || $13 * $13 <= (beyond ? 100 : 25))
-            count[$7]++
-            within[$7] += near
-            printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %+.2f%% | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6,
-                $7 == "" ? "-" : $7, $8, $9, $10, $11, $12, $13 == "" ? "-" : sprintf("%+.2f%%", $13), near ? "yes" : "no"
+            fits = $9 * $9 <= (beyond ? 25 : 9)
+            near = fits && ($12 == "" || $12 * $12 <= (beyond ? 100 : 25)) ? "yes" : fits && $15 != "" && $15 <= $11 && $11 <= $16 ? "seeds" : "no"
+            count[near]++
+            printf "| %s | %s | %s | %s | %s | %s | %s | %s | %+.2f%% | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6,
+                $7, $8, $9, $10, $11, $12 == "" ? "-" : sprintf("%+.2f%%", $12), near
         }
         END {
             print ""
-            for (name in count) print "Within the limits" (name == "" ? "" : ", " name) ": " within[name] " of " count[name] "."
+            printf "Within the limits: %d of %d rows, and %d among the seeds.\n", count["yes"], FNR - 1, count["seeds"]
         }' "$root/results/peers/$peer-adaptive.csv" "$scratch/table.csv"
     if [ -s "$scratch/left-out" ]; then
         echo

@@ -11,6 +11,7 @@
 #
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
 # SEEDS=N       how many seeds BookSim is run with (default 5), and flitlab for `adaptive` (default 3)
+# SETS=K=V;...  `adaptive` runs flitlab with these settings besides, the last of a key counts
 # CSV=PATH      the table is also written there, as CSV
 #
 # BookSim 2 is built from https://github.com/booksim/booksim2 with make in src; it needs flex and bison.

@@ -16,6 +16,7 @@
 # FLITLAB=PATH  a flitlab that is built already; otherwise it is built
 # ROUNDS=N      how often each case is timed, the programs in turn; the least time counts (default 2)
 # SEEDS=N       how many seeds `figures` runs CAMINOS with (default 5), and `adaptive` flitlab (default 3)
+# SETS=K=V;...  `adaptive` runs flitlab with these settings besides, the last of a key counts
 # CSV=PATH      `stored`, `figures` and `adaptive` write their table there, too, as CSV
 # STORE=PATH    `figures` writes what CAMINOS gave there, as the stored file has it
 #

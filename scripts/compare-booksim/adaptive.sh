@@ -20,8 +20,14 @@ keys_of() {
     dragonfly-*,min) rule='"dragonfly-minimal"' ;;
     # BookSim draws a node, and shares three virtual channels where flitlab needs four.
     dragonfly-*,ugal) rule='{ ugal = { via = "router", threshold = 30, minimal_channels = "apart" } }' vcs=4 ;;
-    hyperx-*,valiant) rule='"valiant"' ;;
-    hyperx-*,ugal) rule='{ ugal = { weights = "hops", threshold = 2, minimal_channels = "apart" } }' ;;
+    # BookSim goes x first on both legs, whatever waits.
+    hyperx-*,valiant)
+        rule='{ valiant = { via = "router-or-end" } }'
+        keys+=(--set 'routing.relation.preference="random"')
+        ;;
+    hyperx-*,ugal)
+        rule='{ ugal = { via = "router-or-end", weights = "hops", threshold = 2, minimal_channels = "apart" } }'
+        ;;
     hyperx-*,xyyx) rule='"hyperx-order"' ;;
     hyperx-*,adaptive_xyyx) rule='{ hyperx-order = { order = "adaptive" } }' ;;
     tree-*,nca) rule='{ nearest-ancestor = { up = "random" } }' ;;

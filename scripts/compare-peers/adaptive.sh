@@ -68,7 +68,7 @@ mean_of() {
 # Prints the rows as CSV. $1: how rows of the stored file begin that are wanted.
 adaptive_figures() {
     local network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured rows=0
-    local least most seed ours key keys window=500 share name
+    local least most seed ours key keys sets window=500 share name
     echo "network,routing,pattern,packet_flits,virtual_channels,offered,accepted_$peer,accepted_flitlab,accepted_deviation_percent,latency_$peer,latency_flitlab,latency_deviation_percent,hops_$peer,hops_flitlab,latency_least_$peer,latency_most_$peer"
     : >"$scratch/left-out"
     while IFS=, read -r network routing pattern flits vcs buffer cables offered accepted latency hops warm_up measured _ least most; do
@@ -84,6 +84,10 @@ adaptive_figures() {
             echo "$network,$routing" >>"$scratch/left-out"
             continue
         fi
+        IFS=';' read -ra sets <<<"${SETS:-}"
+        for key in ${sets[@]+"${sets[@]}"}; do
+            keys+=(--set "$key")
+        done
         {
             echo "title = \"$network, $routing\""
             topology_of "$network"

@@ -18,6 +18,7 @@ impl CioqRouters {
             if now >= until || common.to_hosts.is_urgent() {
                 return now;
             }
+            debug_assert!(now >= common.schedule.window.start, "a router does not go back in time");
             if self.state.decide_at[number as usize] <= now {
                 self.decide_all_again(common, (number, &router), now);
             }

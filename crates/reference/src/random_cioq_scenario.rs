@@ -24,6 +24,7 @@ pub fn cioq_scenario(seed: u64) -> Scenario {
     }
     if let Routes::Relation(routes) = &mut scenario.routes {
         routes.injection_bubble = 0;
+        routes.settles = routes.again.is_some() && random.random_bool(0.5);
     }
     let scenario = scenario.with_cables_at_times(seed);
     let scenario = if seed % 3 == 1 { scenario.with_remote_operations(seed) } else { scenario };

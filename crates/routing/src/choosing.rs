@@ -32,6 +32,9 @@ pub struct RelationRoutes {
     /// Packets that wait decide again at each multiple of this time; `None` if they decide once at a
     /// router. Only where some [decide](Self::decides) by what their router sees of itself.
     pub again: Option<Picoseconds>,
+    /// Whether a packet decides again only until one of its hops has room, at routers with buffers
+    /// at outputs.
+    pub settles: bool,
     /// Seed of the packets' random numbers.
     pub seed: u64,
 }
@@ -57,6 +60,7 @@ impl RelationRoutes {
             injection_vcs: u8::MAX,
             injection_bubble: 0,
             again: None,
+            settles: false,
             seed,
         }
     }

@@ -30,6 +30,8 @@ pub struct RelationSpec {
     pub injection_bubble: u8,
     /// The time at whose multiples packets that wait decide again, if they do.
     pub again: Option<Picoseconds>,
+    /// Whether they do so only until one of their hops has room.
+    pub settles: bool,
     /// The paths that sources choose, if they do.
     pub selection: Option<PathsSpec>,
     /// Whether the relation is used even if its proof refuses it.
@@ -148,7 +150,8 @@ impl RelationSpec {
             return Ok(Routes::Paths(PathRoutes { paths: Arc::new(paths), seed }));
         }
         let relation = Arc::new(relation);
-        let &Self { random_ties, preference, injection_vcs, injection_bubble, again, .. } = self;
+        let &Self { random_ties, preference, injection_vcs, injection_bubble, .. } = self;
+        let &Self { again, settles, .. } = self;
         let routes = RelationRoutes {
             relation,
             rule,
@@ -157,6 +160,7 @@ impl RelationSpec {
             injection_vcs,
             injection_bubble,
             again,
+            settles,
             seed,
         };
         let sees_others = routes.rule.as_ref().is_some_and(|rule| rule.age().is_some());

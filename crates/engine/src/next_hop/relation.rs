@@ -143,6 +143,11 @@ impl<'f> RelationTables<'f> {
         self.routes.injection_vcs.min(all)
     }
 
+    /// Whether packets decide again only until one of their hops has room.
+    pub(crate) fn settles(&self) -> bool {
+        self.routes.settles
+    }
+
     /// Words of a packet's route beyond the first.
     pub(super) fn words(&self) -> usize {
         self.phases().is_some_and(Phases::has_vias).into()

@@ -146,6 +146,7 @@ impl Simulator<'_> {
         let flit_time = self.flit_time(router, way.output);
         let packet = &mut self.packets[number];
         packet.fallbacks += u32::from(way.is_fallback);
+        packet.settled = false;
         let flits = packet.flits;
         let at = &mut self.routers[router];
         at.pointer = (way.output + 1) % at.outputs.len();

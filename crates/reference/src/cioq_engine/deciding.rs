@@ -108,11 +108,19 @@ impl Simulator<'_> {
                 vcs.iter().map(|&vc| output.buffers[usize::from(vc)].queue(now)).sum()
             };
             let mut decided = self.packets[packet].clone();
-            if self.is_time_again(now) {
+            let decides = decided.before.is_none() || self.is_time_again(now);
+            if decides && !decided.settled {
                 decided.progress = decided.before.or(decided.progress);
             }
             phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
             self.packets[packet] = decided;
+            if decides && self.settles() {
+                let ways = self.ways(router, place, packet);
+                let outputs = &self.routers[router].outputs;
+                let room = |way: &Way| outputs[way.output].buffers[way.virtual_channel].room;
+                let packet = &mut self.packets[packet];
+                packet.settled |= ways.iter().any(|way| packet.flits <= room(way));
+            }
         }
     }
 
@@ -122,8 +130,19 @@ impl Simulator<'_> {
         routes.again
     }
 
+    /// Whether a packet decides no more once one of its hops has room.
+    fn settles(&self) -> bool {
+        matches!(self.routes, Routes::Relation(routes) if routes.settles)
+    }
+
     fn is_time_again(&self, now: Picoseconds) -> bool {
         self.again().is_some_and(|again| now.0.is_multiple_of(again.0))
+    }
+
+    /// The rooms of all buffers at outputs.
+    fn all_rooms(&self) -> Vec<u32> {
+        let outputs = self.routers.iter().flat_map(|router| &router.outputs);
+        outputs.flat_map(|it| &it.buffers).map(|buffer| buffer.room).collect()
     }
 
     /// All queues, of the flits that begin to cross before an instant.
@@ -132,19 +151,21 @@ impl Simulator<'_> {
         outputs.flat_map(|it| &it.buffers).map(|buffer| buffer.queue(before)).collect()
     }
 
-    /// Notes by what queues packets decide again, if it is time.
+    /// Notes by what queues packets decide again and by what rooms they settle, if it is time.
     pub fn look_at_queues(&mut self, now: Picoseconds) {
         if self.is_time_again(now) {
-            self.decided_by = self.all_queues(now);
+            self.decided_by = (self.all_queues(now), self.all_rooms());
         }
     }
 
     /// Makes the next time due at which packets decide again, unless they would decide as they have:
-    /// by queues that are as they were then, and stay so.
+    /// by queues that are as they were then, and stay so, and with as much room.
     pub fn look_again(&mut self, now: Picoseconds) {
         let Some(again) = self.again() else { return };
-        let are_other = |before| self.all_queues(before) != self.decided_by;
-        if are_other(now) || are_other(Picoseconds::NEVER) {
+        let (queues, rooms) = &self.decided_by;
+        let are_other = |before| self.all_queues(before) != *queues;
+        let settle = || self.settles() && self.all_rooms() != *rooms;
+        if are_other(now) || are_other(Picoseconds::NEVER) || settle() {
             self.due.insert(again * (now.0 / again.0 + 1));
         }
     }

@@ -105,8 +105,9 @@ struct Simulator<'a> {
     instants: u64,
     /// What routers see of others, if they do.
     seen: Seen,
-    /// The queues by which packets decided again last, by router, output, then virtual channel.
-    decided_by: Vec<u32>,
+    /// The queues by which packets decided again last, and the rooms then, by router, output, then
+    /// virtual channel.
+    decided_by: (Vec<u32>, Vec<u32>),
 }
 
 impl<'a> Simulator<'a> {
@@ -131,7 +132,7 @@ impl<'a> Simulator<'a> {
             due: BTreeSet::new(),
             instants: 0,
             seen: Seen::default(),
-            decided_by: Vec::new(),
+            decided_by: (Vec::new(), Vec::new()),
         }
     }
 

@@ -55,6 +55,8 @@ pub struct Packet {
     pub progress: Option<Progress>,
     /// How far it was when it came to the router where it has been asked what it decides.
     pub before: Option<Progress>,
+    /// Whether it decides no more at the router where it is.
+    pub settled: bool,
     /// How many fallback hops it has taken.
     pub fallbacks: u32,
     /// Network channels that it has been given.
@@ -105,6 +107,7 @@ impl Packet {
             came: None,
             progress: None,
             before: None,
+            settled: false,
             fallbacks: 0,
             hops: 0,
             operation: None,

@@ -140,6 +140,21 @@ pub(super) fn variant<'v, 'd>(
             let why = "where links are shared flit by flit a route is computed once at a router";
             reader.forbid("decides_again", why, "leave it out, or `flit` of `sharing` in [link]");
         }
+        let doc = "Until when a packet decides again.";
+        let granted = "it goes on.";
+        let room = "one of its hops has room, whether it is granted that or not (UGAL in CAMINOS). For routers with \
+                    `output_buffer`.";
+        let ends = [("granted", false, granted), ("room", true, room)];
+        let settles = reader.one_of("decides_until", "end of deciding again", doc, ends);
+        let why = match (has_input_buffers_only, again) {
+            (true, _) => Some("in routers with buffers at inputs only, packets decide again until they go on"),
+            (false, None) => Some("without `decides_again` a packet decides once at a router"),
+            (false, Some(_)) => None,
+        };
+        if let Some(why) = why {
+            let help = "leave it out, or write `decides_again` beside it and `output_buffer` in [router]";
+            reader.forbid("decides_until", why, help);
+        }
         let doc = "Whether a relation is used that the proof refuses: then packets may wait for each other for ever.";
         let unproved = reader.value("unproved", &Flag, false, doc);
         let parameters = RelationParameters { vcs, tree: tree?, root: root.map(narrow) };
@@ -156,6 +171,7 @@ pub(super) fn variant<'v, 'd>(
             injection_vcs,
             injection_bubble,
             again,
+            settles: settles?,
             selection: selection?,
             unproved,
         }))

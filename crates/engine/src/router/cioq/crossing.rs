@@ -277,6 +277,7 @@ impl CioqRouters {
             routing.relation().take_hop(context, packets, (slot, name), (list, (output, vc)));
         }
         (head.first, head.hops, head.crosses_until) = (next, Hops::Unknown, until);
+        head.is_settled = false;
         self.state.wake[input_vc as usize] = match common.packets.packets.get(next as usize) {
             Some(next) => next.ready.max(until),
             None => NEVER,

@@ -1,6 +1,6 @@
 //! Packets that decide how they go on by what their router sees (docs/model.md, "Phases").
 
-use super::{CioqRouters, Hops, name_of};
+use super::{CioqRouters, Hops, InputVc, name_of};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::network::far_queues::FarQueues;
@@ -58,15 +58,37 @@ impl CioqRouters {
                     let again = self.state.inputs[input_vc].again;
                     self.state.lower(input_vc, now.max(again));
                 }
+                self.settle(common, router, fitted!(input_vc, u32), now);
             }
         }
     }
 
-    /// Whether the head of an input virtual channel has decided and waits.
+    /// Notes whether a head that has just decided keeps to that: if one of its hops has room, and
+    /// packets settle then.
+    pub(super) fn settle(
+        &mut self,
+        common: &Common<'_>,
+        router: &RouterLayout,
+        input_vc: u32,
+        now: Tick,
+    ) {
+        let InputVc { first, hops, .. } = self.state.inputs[input_vc as usize];
+        let (true, Hops::List(list)) = (self.rules.settles, hops) else { return };
+        let flits = u32::from(common.packets.packets[first as usize].flits);
+        let vcs = self.rules.vcs as usize;
+        let is_settled = common.routing.relation().hops_of_list(list).iter().any(|hop| {
+            let output = router.first_output as usize + usize::from(hop.port);
+            self.state.vcs[output * vcs + usize::from(hop.vc)].room.has(flits, now)
+        });
+        self.state.inputs[input_vc as usize].is_settled = is_settled;
+    }
+
+    /// Whether the head of an input virtual channel has decided, may do so again, and waits.
     fn waits_decided(&self, common: &Common<'_>, input_vc: usize) -> bool {
         let head = &self.state.inputs[input_vc];
         let Routing::Relation(relation) = &common.routing else { return false };
         head.first != NONE
+            && !head.is_settled
             && matches!(head.hops, Hops::List(_))
             && relation.has_decided(&common.packets.packets[head.first as usize])
     }
@@ -94,7 +116,8 @@ impl CioqRouters {
         common.schedule.active.lower(router, time);
     }
 
-    /// Whether the queue of an output of a router will change after now, as far as is known.
+    /// Whether the queue of an output of a router will change after now, as far as is known, or the
+    /// room there if packets settle by it.
     fn queues_change(&self, router: &RouterLayout, now: Tick) -> bool {
         let first = router.first_output as usize;
         (first..first + usize::from(router.outputs)).any(|output| {
@@ -103,7 +126,10 @@ impl CioqRouters {
                 && (0..self.rules.vcs).any(|vc| {
                     let own = &self.state.vcs[output * self.rules.vcs as usize + vc as usize];
                     let credits = &self.state.credits[(port.room + vc) as usize];
-                    own.crosses_until > now || credits.changes(now)
+                    let settles = self.rules.settles;
+                    own.crosses_until > now
+                        || credits.changes(now)
+                        || settles && own.room.changes(now)
                 })
         })
     }

@@ -38,6 +38,7 @@ use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
+use crate::next_hop::Routing;
 use crate::packet::chain;
 use crate::router::packet::Crossing;
 use crate::router::{Fail, Routers};
@@ -75,8 +76,10 @@ struct Rules {
     speedup: u32,
     /// Flits of a buffer between routers.
     buffer: u32,
-    /// The time at whose multiples packets that wait decide again, if they do.
+    /// The time at whose multiples packets that wait decide again, if they do; and whether they do
+    /// so only until one of their hops has room.
     again: Option<Picoseconds>,
+    settles: bool,
 }
 
 /// The fields that change, as a checkpoint saves them.
@@ -111,12 +114,20 @@ struct InputVc {
     crosses_until: Tick,
     /// Time before which the head does not request again.
     again: Tick,
+    /// Whether the head does not decide again.
+    is_settled: bool,
     hops: Hops,
 }
 
 impl InputVc {
-    const EMPTY: Self =
-        Self { first: NONE, last: NONE, crosses_until: 0, again: 0, hops: Hops::Unknown };
+    const EMPTY: Self = Self {
+        first: NONE,
+        last: NONE,
+        crosses_until: 0,
+        again: 0,
+        is_settled: false,
+        hops: Hops::Unknown,
+    };
 }
 
 /// The hops of a head.
@@ -295,6 +306,7 @@ impl Routers for CioqRouters {
             speedup: parameters.crossbar_speedup,
             buffer: parameters.buffer,
             again: common.routing.decides_again(),
+            settles: matches!(&common.routing, Routing::Relation(it) if it.settles()),
         };
         let state = State::new(context, &ports);
         let outgoing = (0..context.cut.parts()).map(|_| CioqMessages::default()).collect();

@@ -90,7 +90,7 @@ impl CioqRouters {
         let output = &mut self.state.outputs[place];
         (output.free_at, output.pointer) = (free_at, fitted!(vc, u8) + 1);
         if is_awaited {
-            self.wake_heads(common, router, (place, vc));
+            self.wake_heads(common, router, (place, vc), now);
         }
         let time = common.time(now);
         common.digest.add(time, name, packet.source, packet.sequence);
@@ -139,6 +139,7 @@ impl CioqRouters {
         common: &Common<'_>,
         router: &RouterLayout,
         (place, vc): (usize, u32),
+        now: Tick,
     ) {
         let output = fitted!(place - router.first_output as usize, u16);
         let own = place * self.rules.vcs as usize + vc as usize;
@@ -153,7 +154,10 @@ impl CioqRouters {
             if may_take && head.first != NONE {
                 let flits = common.packets.packets[head.first as usize].flits;
                 let time = self.state.vcs[own].room.foresee(flits.into());
-                self.state.lower(input_vc, time);
+                // If there is room for it, it waits for something else.
+                if time > now {
+                    self.state.lower(input_vc, time);
+                }
             }
         }
     }

@@ -18,6 +18,7 @@ impl CioqRouters {
             if now >= until || common.to_hosts.is_urgent() {
                 return now;
             }
+            debug_assert!(now >= common.schedule.window.start, "a router does not go back in time");
             if self.state.decide_at[number as usize] <= now {
                 self.decide_all_again(common, (number, &router), now);
             }
@@ -58,7 +59,7 @@ impl CioqRouters {
         self.due = due;
     }
 
-    /// Looks for the hops of a head. If it has to decide, it does.
+    /// Looks for the hops of a head. If it has to decide, it does, and keeps to that if it settles.
     pub(super) fn find_hops(
         &mut self,
         common: &mut Common<'_>,
@@ -74,7 +75,8 @@ impl CioqRouters {
         let next_hop =
             |common: &Common<'_>| common.routing.next_hop(&common.context, &common.packets, head);
         let mut next = next_hop(common);
-        if next == NextHop::Undecided {
+        let decides = next == NextHop::Undecided;
+        if decides {
             self.decide(common, (name, router), slot, now);
             next = next_hop(common);
         }
@@ -93,5 +95,8 @@ impl CioqRouters {
                 unreachable!("packets do not choose on a torus, and have decided")
             }
         };
+        if decides {
+            self.settle(common, router, input_vc, now);
+        }
     }
 }

@@ -26,9 +26,8 @@ impl Waits for CioqRouters {
         let routers = parts.routers(part);
         let flits = routers.head_flits(parts, (part, buffer));
         let waits = hops.into_iter().map(|(output, vc)| {
-            let own = routers.output_vc(output, vc);
-            let waits = !routers.crosses(parts, part, (output, vc)) && own.room.due() < flits;
-            waits.then(|| Self::blocked_by(parts, part, (output, vc))).flatten()
+            let lacks = routers.output_vc(output, vc).room.due() < flits;
+            lacks.then(|| Self::blocked_by(parts, part, (output, vc))).flatten()
         });
         waits.collect::<Option<_>>().unwrap_or_default()
     }
@@ -93,12 +92,6 @@ impl CioqRouters {
         &self.state.vcs[(output * self.rules.vcs + u32::from(vc)) as usize]
     }
 
-    /// Whether a packet is crossing to a virtual channel of an output, or is on its way from there.
-    fn crosses(&self, parts: &Parts<'_, '_>, part: usize, (output, vc): (u32, u8)) -> bool {
-        let common = &parts.part(part).common;
-        common.time(self.output_vc(output, vc).crosses_until) > parts.clock
-    }
-
     fn head_flits(&self, parts: &Parts<'_, '_>, (part, buffer): Buffer) -> u32 {
         let packets = &parts.part(part).common.packets.packets;
         let first = self.state.inputs[buffer as usize].first;
@@ -145,8 +138,7 @@ impl CioqRouters {
         let first = routers.output_vc(output, vc).packets.front()?;
         let flits = common.packets.packets[first.slot as usize].flits;
         let due = routers.state.credits[(port.room + u32::from(vc)) as usize].due();
-        let is_busy = common.time(routers.output_free_at(output)) > parts.clock;
-        if !port.needs_room || is_busy || due >= flits.into() {
+        if !port.needs_room || due >= flits.into() {
             return None;
         }
         let far = parts.far_end(part, output, vc);

@@ -54,6 +54,8 @@ keys_of() {
     case $name in
     min | val) keys+=(--set 'routing.relation.preference="random"') ;;
     updown-rnd) ;;
+    # UGAL keeps to a way that has room.
+    ugal*) keys+=(--set 'routing.relation.decides_again=1 ns' --set 'routing.relation.decides_until="room"') ;;
     *) keys+=(--set 'routing.relation.decides_again=1 ns') ;;
     esac
 }

@@ -149,7 +149,7 @@ impl Scenario {
                  'routing={ angara = { algorithm = \"bfs\" } }'"
                     .into(),
             ),
-            _ if self.parameters.bubble => None,
+            _ if self.parameters.bubble || self.parameters.output_buffer > 0 => None,
             _ => Some(format!(
                 "the bubble rule is switched off, and rings deadlock without it; try{}",
                 self.bubbles()
@@ -207,12 +207,12 @@ impl Scenario {
     }
 
     /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms,
-    /// and buffers hold two and take them.
+    /// and buffers hold two, take them, and are at inputs only.
     fn can_keep_bubbles(&self) -> bool {
-        let Parameters { switching, buffer, .. } = self.parameters;
+        let Parameters { switching, buffer, output_buffer, .. } = self.parameters;
         let two = 2 * u64::from(self.parameters.maximum_packet());
         let whole = switching != Switching::Wormhole && !self.flow_control().atomic;
-        whole && u64::from(buffer) >= two
+        whole && u64::from(buffer) >= two && output_buffer == 0
     }
 
     /// Whether packets that share a ring's virtual channels may have several sizes.

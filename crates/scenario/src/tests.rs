@@ -350,6 +350,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
                 "the rule is for a HyperX".into(),
                 // The age of what they see of others, with its default.
                 "routers see nothing of others".into(),
+                "in routers with buffers at inputs only".into(),
                 variant.name.to_owned() + " is defined on",
                 variant.name.to_owned() + " sends nothing",
                 "an exchange".into(),

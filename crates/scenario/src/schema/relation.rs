@@ -146,12 +146,12 @@ pub(super) fn variant<'v, 'd>(
                     `output_buffer`.";
         let ends = [("granted", false, granted), ("room", true, room)];
         let settles = reader.one_of("decides_until", "end of deciding again", doc, ends);
-        let why = match (has_input_buffers_only, again) {
-            (true, _) => Some("in routers with buffers at inputs only, packets decide again until they go on"),
-            (false, None) => Some("without `decides_again` a packet decides once at a router"),
-            (false, Some(_)) => None,
+        let why = if has_input_buffers_only {
+            Some("in routers with buffers at inputs only, packets decide again until they go on")
+        } else {
+            again.is_none().then_some("without `decides_again` a packet decides once at a router")
         };
-        if let Some(why) = why {
+        if let Some(why) = why.filter(|_| settles == Some(true)) {
             let help = "leave it out, or write `decides_again` beside it and `output_buffer` in [router]";
             reader.forbid("decides_until", why, help);
         }

@@ -42,7 +42,10 @@ impl OverBound {
                 }),
             );
             why.extend(busiest(channels, completion));
-            why.extend(stalls(channels));
+            // Routers with buffers at outputs do not count stalls.
+            if simulation.scenario().parameters.output_buffer == 0 {
+                why.extend(stalls(channels));
+            }
         }
         let bound_us = bound.time.0 as f64 / 1e6;
         Some(Self { ratio, bound_us, bottleneck: bound.bottleneck, why })

@@ -67,6 +67,25 @@ fn a_channel_whose_credits_come_back_late_is_bound_by_them() {
     assert!((bound - time).abs() < 1.0, "{bound} {time}");
 }
 
+/// A buffer of 35 flits has room for another packet of 18 once a flit of the one before it has left.
+#[test]
+fn credits_that_come_back_flit_by_flit_bind_less() {
+    let place = Workplace::new("bound-credits-of-flits");
+    for (buffer, within) in [(35, 1.002), (36, 1.002), (50, 1.03)] {
+        let (bound, time, by) = both(
+            &place,
+            &format!(
+                "[topology.torus]\ndimensions = [2]\n[link]\nrate = \"1000 Gb/s\"\n[adapter]\n\
+                 injection_rate = \"1000 Gb/s\"\nejection_rate = \"1000 Gb/s\"\n[router]\n\
+                 output_buffer = \"40 flits\"\nbuffer = \"{buffer} flits\"\n{PAIR}message = \"1 MB\"\n\
+                 between_steps = \"nothing\"\n"
+            ),
+        );
+        assert!(by.starts_with("the credits of channel"), "{by}");
+        assert!(bound <= time && time < bound * within, "{buffer}: {bound} {time}");
+    }
+}
+
 #[test]
 fn steps_that_wait_for_each_other_bound_an_exchange() {
     let place = Workplace::new("bound-steps");
@@ -167,7 +186,7 @@ fn random(rng: &mut ChaCha8Rng) -> String {
 fn no_random_exchange_is_over_before_its_bound() {
     let place = Workplace::new("bound-random");
     let mut rng = ChaCha8Rng::seed_from_u64(22);
-    let (mut tight, mut accepted) = (0, 0);
+    let (mut tight, mut accepted, mut with_buffers_at_outputs) = (0, 0, 0);
     for _ in 0..30 {
         let scenario = random(&mut rng);
         place.write("a.toml", &scenario);
@@ -179,9 +198,18 @@ fn no_random_exchange_is_over_before_its_bound() {
         );
         let (bound, time, by) = both(&place, &scenario);
         assert!(bound <= time + 0.001, "{scenario}: {bound} by {by}, {time}");
+        if !scenario.contains("torus") && !scenario.contains("sharing") {
+            // Buffers that whole packets do not fill.
+            let behind = "[router]\noutput_buffer = \"70 flits\"\nbuffer = \"75 flits\"\n[link]";
+            let scenario = scenario.replace("[link]", behind);
+            let (bound, time, by) = both(&place, &scenario);
+            assert!(bound <= time + 0.001, "{scenario}: {bound} by {by}, {time}");
+            with_buffers_at_outputs += 1;
+        }
         accepted += 1;
         tight += u32::from(time < 1.05 * bound);
     }
+    assert!(with_buffers_at_outputs > 5, "{with_buffers_at_outputs}");
     assert!(tight * 4 > accepted, "a bound is of use if it is often near: {tight} of {accepted}");
 }
 

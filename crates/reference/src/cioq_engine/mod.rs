@@ -64,7 +64,7 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
-/// The same as [`run`], without leaving out the instants at which nothing is due.
+/// Runs as [`run`] does, and leaves out no instant, not even those at which nothing is due.
 ///
 /// # Errors
 /// If the network deadlocks.

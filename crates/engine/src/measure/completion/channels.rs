@@ -335,11 +335,17 @@ impl<'a> Times<'a> {
         };
         let next = u128::from(carried.next);
         let tail = (packet - 1) * timing.flit;
-        // Room is given back when the last flit has left: the header has to be routed, the last
-        // flit to come.
+        // Room is given back when the last flit has left; with buffers at outputs flit by flit, so
+        // that a packet needs as many of them as do not fit in beside whole packets. A header that is
+        // sent from there is behind the crossbar.
+        let (trip, awaited) = match self.parameters.output_buffer {
+            0 => (trip, packet),
+            _ => (2 * timing.back, packet - u128::from(room) % packet),
+        };
+        // The header has to be routed, the last of these flits to come.
         let held = match self.parameters.switching {
-            Switching::StoreAndForward => tail + self.routing + packet * next,
-            _ => (self.routing + packet * next).max(tail + next),
+            Switching::StoreAndForward => tail + self.routing + awaited * next,
+            _ => (self.routing + awaited * next).max((awaited - 1) * timing.flit + next),
         };
         let at_once = (u128::from(room) / packet).max(1) * channels;
         let last = paced(packets, at_once, trip + held, packet * timing.flit);

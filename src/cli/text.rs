@@ -132,8 +132,10 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
     if let (Some(load), Some(payload)) = (row.accepted_load, row.accepted_payload) {
         let least = row.accepted_minimum_source.unwrap_or(0.0);
         let fairness = row.jain_fairness.unwrap_or(0.0);
+        let half =
+            row.accepted_load_ci95.map_or(String::new(), |half| format!(" +-{half:.4} (95%)"));
         let accepted = format!(
-            "load {load:.4}, {payload:.3} GB/s of payload a sending node (least served {least:.3}, Jain \
+            "load {load:.4}{half}, {payload:.3} GB/s of payload a sending node (least served {least:.3}, Jain \
              fairness {fairness:.4})"
         );
         line("accepted", accepted);

@@ -46,7 +46,7 @@ pub use load_point::{
 };
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
-pub use settings::{MAX_WINDOWS, Settings};
+pub use settings::{MAX_WINDOWS, Settings, WarmUp};
 pub use summary::{MAX_CHANNELS, Summary};
 pub use watch::{MeasurementState, Snapshot, Watch};
 pub use window::Window;

@@ -16,7 +16,7 @@ use crate::Scenario;
 use crate::workload::Share;
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Forecast, Saturation, bisect};
+use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect};
 
 /// Windows of warm-up of a load that is sustained, in the mean.
 const WARM_UP: u32 = 4;
@@ -154,15 +154,15 @@ impl Pace {
         let crowd = load.min(self.sustained) / self.highest.min(self.sustained);
         let cost = Duration::from_secs_f64(low + (high - low).max(0.0) * crowd * crowd);
         if share > 1.0 {
-            let windows = settings.warm_up_windows + settings.minimum_windows;
-            return (window * f64::from(windows) * self.accepted / load, cost);
+            let warm_up = warm_up_of(simulation, |most| most);
+            let windows = warm_up + f64::from(settings.minimum_windows);
+            return (window * windows * self.accepted / load, cost);
         }
         // Means of windows scatter less with more packets in each, and more near saturation.
         let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
         let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
         let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));
-        let warm_up = WARM_UP.min(settings.warm_up_windows);
-        (window * (f64::from(warm_up) + measured), cost)
+        (window * (warm_up_of(simulation, |most| WARM_UP.min(most)) + measured), cost)
     }
 
     /// Whether a point's load looks past saturation.
@@ -190,6 +190,17 @@ impl Pace {
             Ok::<bool, SetupError>(load <= self.sustained)
         })?;
         Ok(time)
+    }
+}
+
+/// The warm-up of a load in windows, of which a found one has so many of the most.
+fn warm_up_of(simulation: &Simulation, found: impl Fn(u32) -> u32) -> f64 {
+    match simulation.scenario().measure.warm_up {
+        WarmUp::UntilLevel { most } => f64::from(found(most)),
+        WarmUp::For(time) => {
+            let window = simulation.window().unwrap_or(time).max(Picoseconds(1));
+            time.0 as f64 / window.0 as f64
+        }
     }
 }
 

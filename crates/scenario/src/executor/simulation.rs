@@ -413,6 +413,7 @@ impl Simulation {
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
             accepted_load: Some(measured.accepted_flits * to_fraction),
+            accepted_load_ci95: measured.accepted_flits_half_width.map(|half| half * to_fraction),
             accepted_payload: Some(measured.accepted_payload / 1e9),
             accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
             jain_fairness: measured.fairness,

@@ -81,7 +81,7 @@ pub use cable_kinds::CableKinds;
 pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
 pub use connectivity::{breadth_first, fewest_hops};
-pub use fabric::{Channel, Fabric, NONE};
+pub use fabric::{Channel, Fabric, FailedCable, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
 pub use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};

@@ -19,7 +19,8 @@
 //! In a relation with phases a place is also a phase, and packets turn and decide where their phases
 //! say, no sooner. The legs to all vias are followed from all places where packets can begin them,
 //! then those to all destinations from where these end and from where packets decide, until no
-//! place is new. So every packet may have any via, whatever the rule draws.
+//! place is new. So every packet may have any via, whatever the rule draws, but for those that the
+//! phases name as lost.
 //!
 //! The proof knows no rules: it gets the hops as a function of a packet's place and of its errand.
 
@@ -174,6 +175,12 @@ pub(super) fn prove_phases(
         let of_source = |source| -> Vec<Begin> {
             to_end.iter().filter(|begin| begin.1 == source).copied().collect()
         };
+        let without_lost = |begins: &[Begin], target: u32| -> Vec<Begin> {
+            let may = |&&(place, router): &&Begin| {
+                phases.may_begin((router, places.phase(place)), target)
+            };
+            begins.iter().filter(may).copied().collect()
+        };
         let heading = Heading::default();
         let first = vias.iter().map(|&to| Errand { to, leg: Leg::First { heading } });
         let last = destinations.iter().map(|&to| Errand { to, leg: Leg::Last { heading } });
@@ -184,7 +191,13 @@ pub(super) fn prove_phases(
                 let is_to_via = matches!(errand.leg, Leg::First { .. });
                 match phases.source(errand.to) {
                     Some(source) => walk.follow_all(&of_source(source), errand),
-                    None => walk.follow_all(if is_to_via { &to_via } else { &to_end }, errand),
+                    None => {
+                        let begins = if is_to_via { &to_via } else { &to_end };
+                        match phases.lost.is_empty() {
+                            true => walk.follow_all(begins, errand),
+                            false => walk.follow_all(&without_lost(begins, errand.to), errand),
+                        }
+                    }
                 }
                 walk
             })

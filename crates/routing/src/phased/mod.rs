@@ -12,6 +12,8 @@
 //! | `ways` | shortest ways, and ways with one cable between two groups |
 //! | `leg` | the phases and steps of a packet that goes such a way to a target |
 //! | `rows` | a HyperX's dimensions |
+//! | `up_down` | ways up and then down, for packets that have no other way |
+//! | `failures` | what failures do to a rule, in words |
 //! | `at_head` | the choice of a port by what each costs |
 //! | `minimal`, `valiant`, `ugal`, `polarized` | rules of many fabrics |
 //! | `ancestor` | the rule of trees |
@@ -21,6 +23,7 @@ mod ancestor;
 mod at_head;
 mod dal;
 mod dimwar;
+mod failures;
 mod leg;
 mod minimal;
 mod omniwar;
@@ -31,6 +34,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod ugal;
+mod up_down;
 mod valiant;
 mod ways;
 

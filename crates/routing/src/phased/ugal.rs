@@ -292,7 +292,7 @@ impl PhasedRule for Ugal {
             Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
         };
         let mut reserved = vec![decides(minimal.phase, first.phase)];
-        reserved.extend(late.map(|late| decides(minimal.phase + 1, late.phase)));
+        reserved.extend(late.as_ref().map(|late| decides(minimal.phase + 1, late.phase)));
         self.valiant.phases_behind(reserved, vec![DECIDES])
     }
 
@@ -301,7 +301,12 @@ impl PhasedRule for Ugal {
         let Valiant { minimal, ways, late, .. } = &self.valiant;
         let leaves = late.is_some() && ways.group_of(at.router) != ways.group_of(at.target);
         if leaves && at.phase == minimal.phase {
-            let again = hops.iter_mut().filter(|hop| hop.phase == minimal.phase + 1);
+            let first = fabric.outputs(at.router).start;
+            let stays = |hop: &Hop| {
+                !self.valiant.leaves_group(fabric, first + u32::from(hop.port))
+                    && self.valiant.after_a_hop().any(|phase| phase == hop.phase)
+            };
+            let again = hops.iter_mut().filter(|hop| stays(hop));
             again.for_each(|hop| hop.phase = DECIDES_AGAIN);
         }
     }
@@ -340,7 +345,7 @@ impl PhasedRule for Ugal {
         let &Deciding { fabric, router, ends, drawn, course, .. } = packet;
         let mut minimal = Course::straight(self.valiant.minimal.phase);
         let mut first = self.valiant.first.phase;
-        if let Some(late) = self.valiant.late
+        if let Some(late) = &self.valiant.late
             && course.phase == DECIDES_AGAIN
         {
             (minimal.phase, first) = (minimal.phase + 1, late.phase);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Checks;
 use crate::schema::Draft;
 use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
-use flitlab_routing::relation::NoRelation;
+use flitlab_routing::{MAX_VCS, relation::NoRelation};
 
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
@@ -119,9 +119,22 @@ fn routable(network: Network) -> Result<Network, Refusal> {
             "leave out `decides_again`; rules that go by the queues of their own router have it, such as ugal without `sees`"
                 .into()
         }
-        RoutingError::NoRelation(NoRelation::VirtualChannels { needed, .. }) => format!(
-            "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
-        ),
+        RoutingError::NoRelation(
+            NoRelation::VirtualChannels { needed, .. } | NoRelation::LongWays { needed, .. },
+        ) => match *needed > MAX_VCS {
+            true => format!(
+                "there are {MAX_VCS} virtual channels at most: choose a rule that needs fewer, such as up-down or two-orders"
+            ),
+            false => format!(
+                "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
+            ),
+        },
+        RoutingError::NoRelation(NoRelation::Deroutes { needed, .. }) => {
+            format!("write `deroutes = {needed}`, or leave it out")
+        }
+        RoutingError::NoRelation(NoRelation::OutOfService { .. }) => {
+            "dimwar, omniwar and dal lead round what has failed".into()
+        }
         RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
             format!("give a number from 0 to {}, or leave `root` out", routers - 1)
         }

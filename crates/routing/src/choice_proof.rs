@@ -27,6 +27,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use super::alike_vcs::AlikeVcs;
 use super::relation::{Hop, Phase, Phases, Relation};
 use super::{RelationFlaw, RelationProof, VirtualChannel, cycle};
 use crate::adaptive::Heading;
@@ -78,13 +79,16 @@ pub(super) struct Packets {
     /// a choice, a bit each.
     pub deciding: u16,
     pub legs: Vec<Leg>,
+    /// By virtual channel: how many it stands for that are alike.
+    pub sizes: Vec<u64>,
 }
 
 impl Packets {
     /// Packets whose hops are all escapes, since a relation has no others.
     pub(super) fn without_escapes(fabric: &Fabric, vcs: u8) -> Self {
         let escapes = vec![true; fabric.channel_slots() as usize * usize::from(vcs)];
-        Self { vcs, escapes, turning: 0, deciding: 0, legs: Vec::new() }
+        let sizes = vec![1; vcs.into()];
+        Self { vcs, escapes, turning: 0, deciding: 0, legs: Vec::new(), sizes }
     }
 }
 
@@ -124,21 +128,22 @@ pub(super) fn prove_choices(
             walk
         })
         .reduce(new, Walk::merge);
-    judge(&ends, walk)
+    judge(&ends, packets, walk)
 }
 
-/// Follows the packets of a relation with phases, and looks for cycles.
+/// Follows the packets of a relation with phases that has an escape, and looks for cycles. `all`: every
+/// hop counts as one.
 pub(super) fn prove_phases(
     fabric: &Fabric,
     packets: &Packets,
     (relation, phases): (&Relation, &Phases),
-    all: bool,
+    (alike, all): (&AlikeVcs<'_>, bool),
 ) -> RelationProof {
     // A packet that decides goes on by the hops of a phase that leads to its destination, or else
     // begins a leg to a via.
     let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
         let mut add = |phase| {
-            let own = relation.hops(relation.in_phase(head.router, phase), errand.to);
+            let own = alike.hops(relation.in_phase(head.router, phase), errand.to);
             hops.extend(own.iter().map(|&hop| Hop { escape: hop.escape || all, ..hop }));
         };
         match &phases.phases[usize::from(head.phase)] {
@@ -193,22 +198,36 @@ pub(super) fn prove_phases(
         all_walks = all_walks.merge(walk);
     }
     all_walks.longest = relation.longest();
-    judge(&ends, all_walks)
+    judge(&ends, packets, all_walks)
 }
 
-fn judge<H>(ends: &[u32], walk: Walk<'_, H>) -> RelationProof {
+fn judge<H>(ends: &[u32], packets: &Packets, walk: Walk<'_, H>) -> RelationProof {
     let Walk { longest, places, edges, mut flaws, .. } = walk;
     let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
     edges.sort_unstable();
     flaws.sort_by_key(RelationFlaw::is_cycle);
+    let size = |vertex| places.came(vertex).map_or(1, |place| packets.sizes[usize::from(place.vc)]);
+    let dependencies = edges.iter().map(|&(from, to)| size(from) * size(to)).sum();
+    verdict(ends, flaws, dependencies, longest, find_cycle(&places, &edges))
+}
+
+/// The result of a proof, from the flaws of the packets' ways, those with cycles last, and a cycle of
+/// what they wait for.
+pub(super) fn verdict(
+    ends: &[u32],
+    mut flaws: Vec<RelationFlaw>,
+    dependencies: u64,
+    longest: u32,
+    cycle: Option<Vec<VirtualChannel>>,
+) -> RelationProof {
     let dead_from_the_start = |flaw: &RelationFlaw| match flaw {
         RelationFlaw::DeadEnd { destination, at, after: None } => Some((*at, *destination)),
         _ => None,
     };
     let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
     let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
-    flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
-    RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
+    flaws.extend(cycle.map(RelationFlaw::Cycle));
+    RelationProof { pairs, dependencies, longest, flaws }
 }
 
 /// The channel of a hop from a router, and the router behind it; `None` if it leads nowhere.

@@ -100,7 +100,9 @@ impl Bar {
             let _ = thread::Builder::new().spawn(move || {
                 thread::sleep(PATIENCE_OF_FILES);
                 let mention = weak.upgrade().and_then(|line| line.mention(&begun));
-                mention.inspect(|mention| say(mention));
+                if let Some(mention) = mention {
+                    say(&mention);
+                }
             });
         }
         shown
@@ -209,8 +211,8 @@ impl Line {
         }
     }
 
-    /// Returns a line that says what takes long, if that is not over. Of a simulation it is the setting
-    /// up with which it has `begun`, since other lines follow.
+    /// Returns a line that says what takes long, if that is not over. Of a simulation it is the
+    /// setting up with which it has `begun`, since other lines follow.
     fn mention(&self, begun: &str) -> Option<String> {
         let message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
         let is_setting_up = *message == begun || self.bar.length() == Some(0);

@@ -51,8 +51,8 @@ fn list(names: &[&str]) -> String {
 }
 
 /// The virtual channels that the packets of a result's scenario take, of those that there are; of a
-/// sweep each different number once, in its order. `None` if the scenario can't be read any more, or if
-/// its virtual channels have a purpose each.
+/// sweep each different number once, in its order. `None` if the scenario can't be read any more,
+/// or if its virtual channels have a purpose each.
 pub(super) fn vcs_used(document: &Document) -> Option<String> {
     let begun = std::time::Instant::now();
     let scenarios: Vec<Scenario> = if document.has_sweep() {

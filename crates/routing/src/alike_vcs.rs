@@ -3,16 +3,16 @@
 //! Two virtual channels are alike if the relation stays the same where the two change places:
 //!
 //! - Each list of hops that has a hop in one of them has the same hop in the other.
-//! - Packets that came in one of them have the list of those that came in the other, for each channel
-//!   and target.
+//! - Packets that came in one of them have the list of those that came in the other, for each
+//!   channel and target.
 //!
 //! Both are looked up here, hop by hop, whatever rule made the relation. One hop that differs parts
 //! the two.
 //!
 //! Then packets reach a channel in all virtual channels of a class or in none, and go on from there
-//! by the same hops. Each dependency between two classes stands for those of each virtual channel of
-//! the one on each of the other. So the dependencies have a cycle if and only if those of the classes
-//! have one.
+//! by the same hops. Each dependency between two classes stands for those of each virtual channel
+//! of the one on each of the other. So the dependencies have a cycle if and only if those of the
+//! classes have one.
 
 use super::relation::{Hop, Relation};
 use super::{RelationFlaw, RelationProof, VirtualChannel};

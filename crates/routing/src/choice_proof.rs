@@ -16,10 +16,10 @@
 //! - A packet may turn at any router that it can reach on its way to an intermediate node.
 //! - A packet that escapes, chooses again and then turns may ask for any escape afterwards.
 //!
-//! In a relation with phases a place is also a phase, and packets turn and decide where their phases
-//! say, no sooner. The legs to all vias are followed from all places where packets can begin them,
-//! then those to all destinations from where these end and from where packets decide, until no
-//! place is new. So every packet may have any via, whatever the rule draws.
+//! In a relation with phases a place is also a phase, and packets turn and decide where their
+//! phases say, no sooner. The legs to all vias are followed from all places where packets can begin
+//! them, then those to all destinations from where these end and from where packets decide, until
+//! no place is new. So every packet may have any via, whatever the rule draws.
 //!
 //! The proof knows no rules: it gets the hops as a function of a packet's place and of its errand.
 
@@ -131,8 +131,8 @@ pub(super) fn prove_choices(
     judge(&ends, packets, walk)
 }
 
-/// Follows the packets of a relation with phases that has an escape, and looks for cycles. `all`: every
-/// hop counts as one.
+/// Follows the packets of a relation with phases that has an escape, and looks for cycles. `all`:
+/// every hop counts as one.
 pub(super) fn prove_phases(
     fabric: &Fabric,
     packets: &Packets,
@@ -211,8 +211,8 @@ fn judge<H>(ends: &[u32], packets: &Packets, walk: Walk<'_, H>) -> RelationProof
     verdict(ends, flaws, dependencies, longest, find_cycle(&places, &edges))
 }
 
-/// The result of a proof, from the flaws of the packets' ways, those with cycles last, and a cycle of
-/// what they wait for.
+/// The result of a proof, from the flaws of the packets' ways, those with cycles last, and a cycle
+/// of what they wait for.
 pub(super) fn verdict(
     ends: &[u32],
     mut flaws: Vec<RelationFlaw>,
@@ -238,9 +238,9 @@ pub(super) fn go(fabric: &Fabric, vcs: u8, at: u32, hop: Hop) -> Option<(u32, u3
     Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
 
-/// Numbers of the places of heads: each channel, virtual channel and phase, each router of injection
-/// and phase, and one for packets that have turned at some intermediate node. Where packets wait for
-/// each other, phases don't matter: a *vertex* is a place without its phase.
+/// Numbers of the places of heads: each channel, virtual channel and phase, each router of
+/// injection and phase, and one for packets that have turned at some intermediate node. Where
+/// packets wait for each other, phases don't matter: a *vertex* is a place without its phase.
 #[derive(Clone, Copy)]
 struct Places {
     vcs: u32,
@@ -404,8 +404,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self.packets.escapes.get(vertex).is_some_and(|&is| is)
     }
 
-    /// Whether a packet on an errand has ended its leg at a place. Notes where legs begin that go on
-    /// from there.
+    /// Whether a packet on an errand has ended its leg at a place. Notes where legs begin that go
+    /// on from there.
     fn ends(&mut self, (place, router): Begin, errand: Errand) -> bool {
         let Some(phases) = self.phases else { return router == errand.to };
         let is_there = phases.is_reached(errand.to, router);

@@ -3,8 +3,8 @@
 //! The condition is that of choice_proof.rs: packets arrive whatever they choose, and no cycle of
 //! virtual channels waits for itself. Here hops depend on a packet's router and phase alone. So for
 //! each target packets are followed from router to router and phase to phase, once however many
-//! channels lead to a router. Of each virtual channel it is noted for which hops a packet may ask that
-//! holds it: a bit for each port of the router behind it and each virtual channel there.
+//! channels lead to a router. Of each virtual channel it is noted for which hops a packet may ask
+//! that holds it: a bit for each port of the router behind it and each virtual channel there.
 
 use rayon::prelude::*;
 
@@ -129,8 +129,8 @@ impl<'a> Task<'a> {
         Self { fabric, relation, phases, alike, vcs, words, sets }
     }
 
-    /// Number of virtual channels that packets can hold. Numbers behind them are those of routers, of
-    /// packets that are injected there.
+    /// Number of virtual channels that packets can hold. Numbers behind them are those of routers,
+    /// of packets that are injected there.
     fn holders(&self) -> u32 {
         self.fabric.channel_slots() * self.vcs
     }
@@ -167,8 +167,8 @@ impl<'a> Task<'a> {
         &self.phases.phases[usize::from(phase)]
     }
 
-    /// Calls `each` with the lists of hops of a packet. One that decides goes on by the hops of a phase
-    /// that leads to its destination, or else begins a leg to a via.
+    /// Calls `each` with the lists of hops of a packet. One that decides goes on by the hops of a
+    /// phase that leads to its destination, or else begins a leg to a via.
     fn for_each_list(&self, (router, phase): (u32, u8), target: u32, mut each: impl FnMut(u32)) {
         let mut add =
             |phase| each(self.relation.list(self.relation.in_phase(router, phase), target));
@@ -220,13 +220,13 @@ impl<'a> Task<'a> {
 /// The walk of packets, and its findings.
 struct Walk<'a> {
     task: &'a Task<'a>,
-    /// By state: the last target on whose way packets came there, by twice its number in this walk, and
-    /// one more once all hops from there have been followed.
+    /// By state: the last target on whose way packets came there, by twice its number in this walk,
+    /// and one more once all hops from there have been followed.
     known: Vec<u32>,
     /// Twice the number of targets so far.
     present: u32,
-    /// The virtual channels that packets came to on their way to the present target, and their router
-    /// and phase there.
+    /// The virtual channels that packets came to on their way to the present target, and their
+    /// router and phase there.
     reached: Vec<(u32, (u32, u8))>,
     /// By virtual channel: the hops for which a packet may ask that holds it.
     asked: Vec<u64>,
@@ -234,8 +234,8 @@ struct Walk<'a> {
     asked_at: Vec<u64>,
     /// Where legs begin behind a hop, by the [number](Task::number) of holder and phase.
     begun: Bits,
-    /// By state and phase: whether packets that began a leg in the state go on in the phase, without
-    /// a hop.
+    /// By state and phase: whether packets that began a leg in the state go on in the phase,
+    /// without a hop.
     passed: Bits,
     flaws: Vec<RelationFlaw>,
 }

@@ -17,8 +17,8 @@
 //!   indirect ones.
 //! - **With a ring** it is proved in ring_proof.rs.
 //!
-//! Without a ring, virtual channels that the relation treats alike are looked at once (alike_vcs.rs).
-//! Relations with phases and without an escape are proved in phase_proof.rs.
+//! Without a ring, virtual channels that the relation treats alike are looked at once
+//! (alike_vcs.rs). Relations with phases and without an escape are proved in phase_proof.rs.
 
 use super::VirtualChannel;
 use super::alike_vcs::AlikeVcs;

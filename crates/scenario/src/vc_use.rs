@@ -16,8 +16,8 @@ pub struct VcUse {
 }
 
 impl Scenario {
-    /// How many virtual channels packets take, for which the routes are made and looked at. `None` if
-    /// there are no routes or no network, and of routings of tori, whose virtual channels have a
+    /// How many virtual channels packets take, for which the routes are made and looked at. `None`
+    /// if there are no routes or no network, and of routings of tori, whose virtual channels have a
     /// purpose each.
     pub fn vc_use(&self) -> Option<VcUse> {
         let crosses = self.workload.crosses_network();
@@ -38,8 +38,8 @@ impl Scenario {
         Some(VcUse { used, all: self.parameters.virtual_channels })
     }
 
-    /// The value of `routing.agnostic.spread` by which the packets of its forwarding table would take
-    /// more virtual channels, and how many then; `None` if there is none.
+    /// The value of `routing.agnostic.spread` by which the packets of its forwarding table would
+    /// take more virtual channels, and how many then; `None` if there is none.
     pub fn spread_to_advise(&self) -> Option<(&'static str, u8)> {
         let RoutingSpec::Agnostic { parameters, .. } = &self.network.routing else { return None };
         let Routes::Forwarding(table) = self.network.routes().ok()? else { return None };

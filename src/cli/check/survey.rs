@@ -34,8 +34,8 @@ pub(super) struct Survey {
     /// Series whose routers, links and adapters differ though the sweep does not say so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unasked: Vec<Unasked>,
-    /// Series of one figure that differ in virtual channels, buffers, rates or packets, though the sweep
-    /// does not say so.
+    /// Series of one figure that differ in virtual channels, buffers, rates or packets, though the
+    /// sweep does not say so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
     /// The loads that no rule exceeds in each figure, as the figures have them.

@@ -106,8 +106,8 @@ pub struct Parameters {
     pub vcs: u8,
     /// The distribution of destinations among the virtual channels by Nue.
     pub partition: Partition,
-    /// What spreads packets over virtual channels that the table has no need of; `None` if they stay
-    /// unused.
+    /// What spreads packets over virtual channels that the table has no need of; `None` if they
+    /// stay unused.
     pub spread: Option<Spread>,
 }
 

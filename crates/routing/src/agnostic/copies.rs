@@ -1,10 +1,10 @@
 //! Copies of a table in virtual channels that it has no need of.
 //!
 //! Most tables need few virtual channels to be free of deadlock, many of them one. So packets of a
-//! table may have far fewer buffers than packets that choose, which take any virtual channel. Here the
-//! virtual channels that are left get copies of the table, and each packet keeps to one copy from
-//! its source to its destination. Packets of two copies never wait for each other in a channel. So
-//! where the table has no cycle of dependencies, its copies have none.
+//! table may have far fewer buffers than packets that choose, which take any virtual channel. Here
+//! the virtual channels that are left get copies of the table, and each packet keeps to one copy
+//! from its source to its destination. Packets of two copies never wait for each other in a
+//! channel. So where the table has no cycle of dependencies, its copies have none.
 //!
 //! The copy follows from a hash, since a number modulo the copies would go with the ports that
 //! algorithms choose by number: of a channel, all packets would be in one virtual channel.
@@ -156,8 +156,8 @@ mod tests {
         }
     }
 
-    /// A table that needs several virtual channels has copies of them all, and a table that fills all
-    /// has one.
+    /// A table that needs several virtual channels has copies of them all, and a table that fills
+    /// all has one.
     #[test]
     fn copies_of_every_algorithm_are_right_where_the_table_is() {
         let (mut copied, mut refused, mut cyclic) = (0, 0, 0);

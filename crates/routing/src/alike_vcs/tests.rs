@@ -199,7 +199,7 @@ fn one_virtual_channel_that_differs_from_seven_others_is_found() {
     let ends = fabric.ends();
     let is_end = |router: u32| ends.contains(&router);
     for odd in 0..8 {
-        // At a lowest switch, packets for a third one in this virtual channel go on to any other one.
+        // From the middle level, packets may go down to a wrong switch in this virtual channel.
         let mutant = changed_phases(&fabric, &relation, &mut |state, target, hops| {
             let router = relation.router(&fabric, state).unwrap();
             if !is_end(router) {

@@ -57,8 +57,8 @@ pub struct Sweep {
     /// Series that have other routers, links and adapters than the rest, because their topology or
     /// routing has other defaults; empty if all have the same, or the sweep gives them.
     pub unasked: Vec<Unasked>,
-    /// Series of one figure whose keys give them other buffers, rates or packets; empty if their presets
-    /// differ, of which `unasked` tells.
+    /// Series of one figure whose keys give them other buffers, rates or packets; empty if their
+    /// presets differ, of which `unasked` tells.
     unlike_keys: Vec<Unlike>,
     /// The paths that the sweep sets.
     given: Vec<String>,

@@ -119,8 +119,8 @@ pub(super) fn note(all: &mut Vec<KeysOfSeries>, point: &Point, read: &Resolved) 
     }
 }
 
-/// Compares the keys of series, where they have one preset of routers. What the sweep gives itself is
-/// no surprise.
+/// Compares the keys of series, where they have one preset of routers. What the sweep gives itself
+/// is no surprise.
 pub(super) fn of_keys(all: &[KeysOfSeries], given: &[String]) -> Vec<Unlike> {
     let mut found = Vec::new();
     for resource in [Resource::Buffers, Resource::Rates, Resource::Packets] {
@@ -156,8 +156,8 @@ pub(super) fn of_keys(all: &[KeysOfSeries], given: &[String]) -> Vec<Unlike> {
 
 impl Sweep {
     /// Series of one figure that differ in virtual channels, buffers, rates or packets, though the
-    /// sweep does not say so. Routes are made and looked at as long as there is time, for the virtual
-    /// channels of series that have others.
+    /// sweep does not say so. Routes are made and looked at as long as there is time, for the
+    /// virtual channels of series that have others.
     pub fn unlike(&self, patience: Duration) -> Vec<Unlike> {
         let begun = Instant::now();
         let mut found = Vec::new();

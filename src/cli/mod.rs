@@ -37,6 +37,7 @@ mod terminal;
 mod text;
 mod threads;
 mod unasked;
+mod unlike;
 mod workloads;
 
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! Progress on standard error, if that is a terminal and the work takes more than a second.
+//! Progress on standard error, if the work takes more than a second. Where that is no terminal, one
+//! line says that something long has begun.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +11,16 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::{Width, terminal_size_of};
 
 use super::program::{self, Standing};
+use super::say::say;
 use super::text::duration;
 use flitlab::measure::{Phase, Progress};
 use flitlab::units::time_text;
 
 /// How long work may take before its progress is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long it may take where standard error is no terminal, before one line says what it is.
+const PATIENCE_OF_FILES: Duration = Duration::from_secs(3);
 
 /// How often the clock in the bar goes on while nothing else does.
 const TICK: Duration = Duration::from_millis(500);
@@ -87,6 +92,16 @@ impl Bar {
                     line.show();
                     drop(line);
                     thread::sleep(TICK);
+                }
+            });
+        } else if !message.is_empty() {
+            let weak = Arc::downgrade(&shown.0);
+            let begun = message.to_owned();
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(PATIENCE_OF_FILES);
+                let mention = weak.upgrade().and_then(|line| line.mention(&begun));
+                if let Some(mention) = mention {
+                    say(&mention);
                 }
             });
         }
@@ -196,6 +211,14 @@ impl Line {
         }
     }
 
+    /// Returns a line that says what takes long, if that is not over. Of a simulation it is the
+    /// setting up with which it has `begun`, since other lines follow.
+    fn mention(&self, begun: &str) -> Option<String> {
+        let message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_setting_up = *message == begun || self.bar.length() == Some(0);
+        (!self.is_over() && is_setting_up).then(|| format!("note: {message}, which takes a while"))
+    }
+
     /// Draws what is known now.
     fn show(&self) {
         let length = self.bar.length().unwrap_or(0);
@@ -282,6 +305,24 @@ mod tests {
         let left = estimate(vec![0, 1]).left(2.0, 2, 3).unwrap();
         assert!((left - 0.8 * (0.2 * 10.0 + 0.8 * 5.0)).abs() < 1e-9, "{left}");
         assert_eq!(estimate(vec![0, 1, 2]).left(9.0, 3, 3), Some(0.0));
+    }
+
+    #[test]
+    fn setting_up_that_takes_long_is_mentioned_where_there_is_no_terminal() {
+        let run = Bar::of_run();
+        let said = |bar: &Bar| bar.0.mention("setting up");
+        assert_eq!(said(&run).as_deref(), Some("note: setting up, which takes a while"));
+        run.doing("the first window");
+        assert_eq!(said(&run), None);
+        let check = Bar::of_work("reading the scenario");
+        check.doing("looking at all pairs of nodes");
+        let mention = said(&check);
+        assert_eq!(
+            mention.as_deref(),
+            Some("note: looking at all pairs of nodes, which takes a while")
+        );
+        check.finish();
+        assert_eq!(said(&check), None);
     }
 
     #[test]

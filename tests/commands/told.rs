@@ -88,7 +88,7 @@ fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
     let alike = ["--set", "router.preset=angara"];
     assert!(!place.run(&with(&["check", "a.toml"], &alike)).contains("makes all of them alike"));
     let (code, errors) = place.fail(&with(&["sweep", "a.toml", "--out", "alike"], &alike));
-    assert!(code == 0 && !errors.contains("differ"), "{errors}");
+    assert!(code == 0 && !errors.contains("routers and links differ"), "{errors}");
     // What is swept is no surprise.
     let swept = "[sweep.grid]\nrouter.preset = [\"angara\", \"infiniband-4xqdr\"]\n";
     place.write("b.toml", &format!("{SMALL}{swept}"));
@@ -100,6 +100,94 @@ fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
     let routings = "[sweep.series]\na = {}\nb = { routing.agnostic = {} }\n";
     place.write("c.toml", &format!("{SMALL}{routings}"));
     assert!(place.run(&["check", "c.toml"]).contains("router.preset=angara"));
+}
+
+/// A new user's comparison of a table with adaptive routing: by default the table takes one of
+/// eight virtual channels.
+#[test]
+fn series_of_a_figure_that_take_other_virtual_channels_are_told_with_the_way_out() {
+    let place = Workplace::new("told_unlike");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let tree = format!("[topology.tree]\narity = 4\nlevels = 2\n[traffic]{rest}");
+    let compare = |table: &str| {
+        format!(
+            "{tree}[sweep.series]\n\"d-mod-k\" = {{ routing = {{ agnostic = {{ {table} }} }} }}\n\
+             adaptive = {{ routing.relation.rule = \"nearest-ancestor\" }}\n\
+             [sweep.grid]\ntraffic.load = [0.1, 0.2]\n"
+        )
+    };
+    place.write("a.toml", &compare("algorithm = \"d-mod-k\""));
+    let told = "virtual channels differ: 1 of 8 (d-mod-k); 8 of 8 (adaptive)";
+    let way_out = "routing.agnostic.spread = \"by-pair\"";
+    let said = place.run(&["check", "a.toml"]);
+    assert!(said.contains(told) && said.contains(way_out), "{said}");
+    let unlike = place.json(&["check", "a.toml", "--json"])["sweep"]["unlike"].clone();
+    assert_eq!(unlike[0]["resource"], "virtual-channels", "{unlike}");
+    assert_eq!(unlike[0]["groups"][0]["series"][0], "d-mod-k", "{unlike}");
+    let output = place.flitlab(&["sweep", "a.toml", "--out", "o"]);
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && noted.contains(told), "{noted}");
+    place.run(&["report", "o"]);
+    assert!(place.read("o/report.html").contains("1 of 8 (d-mod-k)"));
+    // The advice, followed.
+    place.write("b.toml", &compare("algorithm = \"d-mod-k\", spread = \"by-pair\""));
+    assert!(!place.run(&["check", "b.toml"]).contains("differ"));
+    let output = place.flitlab(&["sweep", "b.toml", "--out", "alike"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("differ"));
+    // Where the sweep says how many there are, series are compared that have as many.
+    let few = "{tree}[sweep.grid]\nrouter.virtual_channels = [1, 4]\n\
+               routing = [{ agnostic = {} }, { relation = { rule = \"nearest-ancestor\" } }]\n";
+    place.write("c.toml", &few.replace("{tree}", &tree));
+    let said = place.run(&["check", "c.toml"]);
+    assert!(said.contains("1 of 4") && said.contains("4 of 4"), "{said}");
+    assert!(!said.contains("1 of 1"), "{said}");
+    let alone = few.replace("agnostic = {}", "relation = { rule = \"minimal\" }");
+    place.write("d.toml", &alone.replace("{tree}", &tree));
+    assert!(!place.run(&["check", "d.toml"]).contains("differ"));
+}
+
+#[test]
+fn rates_that_come_with_a_topology_are_told_where_series_compare_it() {
+    let place = Workplace::new("told_unlike_rates");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let series = "[sweep.grid]\ntopology = [{ hyperx = { dimensions = [4, 4] } }, \
+                  { tree = { arity = 4, levels = 2, rates = [\"100 Gb/s\"] } }]\n";
+    place.write("a.toml", &format!("[traffic]{rest}{series}"));
+    let said = place.run(&["check", "a.toml"]);
+    assert!(said.contains("rates differ") && said.contains("link.rate 100 Gb/s (tree"), "{said}");
+    let own = format!("[link]\nrate = \"100 Gb/s\"\n[traffic]{rest}{series}");
+    place.write("b.toml", &own);
+    assert!(!place.run(&["check", "b.toml"]).contains("link.rate"));
+}
+
+#[test]
+fn check_says_how_many_virtual_channels_a_table_takes_and_what_spreads_it() {
+    let place = Workplace::new("told_lanes");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let table = |keys: &str| {
+        format!("[topology.tree]\narity = 4\nlevels = 2\n[routing.agnostic]\n{keys}[traffic]{rest}")
+    };
+    place.write("a.toml", &table(""));
+    let said = place.run(&["check", "a.toml"]);
+    let advice =
+        "8, of which the forwarding table uses 1; `spread = \"by-pair\"` in [routing.agnostic]";
+    assert!(said.contains(advice), "{said}");
+    for (value, uses) in [("by-pair", "uses 8"), ("by-destination", "uses 8")] {
+        place.write("b.toml", &table(&format!("spread = \"{value}\"\n")));
+        let said = place.run(&["check", "b.toml"]);
+        assert!(said.contains(uses) && !said.contains("spreads packets"), "{said}");
+    }
+    place.write("c.toml", &table("lanes = 3\nspread = \"by-pair\"\n"));
+    assert!(place.run(&["check", "c.toml"]).contains("uses 3"));
+    // `compare` says it, too.
+    place.write("b.toml", &table("spread = \"by-pair\"\n"));
+    place.run(&["run", "a.toml", "--out", "one"]);
+    place.run(&["run", "b.toml", "--out", "all"]);
+    let output = place.flitlab(&["compare", "one", "all", "--tolerance", "99%"]);
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(noted.contains("1 of 8 in A, 8 of 8 in B"), "{noted}");
+    place.run(&["report", "one", "all", "-o", "both.html"]);
+    assert!(place.read("both.html").contains("virtual channels that packets take"));
 }
 
 #[test]

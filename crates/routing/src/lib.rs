@@ -64,6 +64,7 @@
 
 pub mod adaptive;
 pub mod agnostic;
+mod alike_vcs;
 pub mod angara;
 mod choice_proof;
 mod choosing;
@@ -83,6 +84,7 @@ mod load_bound;
 mod load_figures;
 pub mod opensm;
 pub mod path_selection;
+mod phase_proof;
 pub mod phased;
 mod proof;
 mod quality;

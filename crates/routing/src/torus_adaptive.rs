@@ -561,7 +561,8 @@ impl Adaptive {
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
         let deciding = if self.decides_on_the_way() { 1 << adaptive } else { 0 };
-        Packets { vcs, escapes, turning, deciding, legs }
+        let sizes = vec![1; vcs.into()];
+        Packets { vcs, escapes, turning, deciding, legs, sizes }
     }
 
     /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,

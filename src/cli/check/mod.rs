@@ -478,7 +478,13 @@ fn virtual_channels(simulation: &Simulation) -> String {
     let scenario = simulation.scenario();
     let all = scenario.parameters.virtual_channels;
     if let Some(proof) = scenario.network.forwarding_proof() {
-        return format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
+        let used = format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
+        return match scenario.spread_to_advise() {
+            None => used,
+            Some((value, vcs)) => format!(
+                "{used}; `spread = {value:?}` in [routing.agnostic] spreads packets over {vcs}"
+            ),
+        };
     }
     if let Ok(Routes::Relation(RelationRoutes { rule: Some(rule), .. })) = scenario.network.routes()
     {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
-use super::{Failure, folder, unasked};
+use super::{Failure, folder, unasked, unlike};
 use crate::cli::say::say;
 use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
@@ -220,8 +220,13 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         })
     };
     let compared = document.filter(|_| keys.iter().any(varies)).map(Sweep::read_without_tables);
-    let differ = compared.and_then(Result::ok).and_then(|it| unasked::text(&it.unasked));
-    facts.extend(differ.map(|value| Fact { name: "compared".into(), value }));
+    if let Some(sweep) = compared.and_then(Result::ok) {
+        let unlike = unlike::texts(&sweep.unlike(unlike::PATIENCE));
+        let differ: Vec<String> = unasked::text(&sweep.unasked).into_iter().chain(unlike).collect();
+        if !differ.is_empty() {
+            facts.push(Fact { name: "compared".into(), value: differ.join(". ") });
+        }
+    }
     Ok(Reported {
         label: label.to_owned(),
         facts,
@@ -267,6 +272,11 @@ fn contrasts(results: &[Results]) -> Vec<Contrast> {
                 }
             }
         }
+    }
+    // No key says how many virtual channels a routing takes.
+    let used: Vec<Option<String>> = documents.iter().map(|it| unlike::vcs_used(it)).collect();
+    if used.iter().all(Option::is_some) && used.iter().any(|it| *it != used[0]) {
+        contrasts.push(Contrast { key: "virtual channels that packets take".into(), values: used });
     }
     contrasts
 }

@@ -32,7 +32,10 @@ impl Route {
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
         if let Some(vcs) = self.lanes {
-            meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
+            // What is spread takes any number.
+            if parameters.spread.is_none() {
+                meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
+            }
             parameters.vcs = vcs;
         }
         if let Some(partition) = self.partition {
@@ -83,7 +86,8 @@ pub(super) fn make(
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = ForwardingReport::new(fabric_text(network), fabric);
     report.algorithm = Some(algorithm.name);
-    report.lanes = algorithm.parts_paths.then_some(parameters.vcs);
+    let takes_all = algorithm.parts_paths || parameters.spread.is_some();
+    report.lanes = takes_all.then_some(parameters.vcs);
     report.escape_falls = made.escape_falls;
     report.complete_graph = made.complete_graph.as_ref().map(CompleteGraphReport::new);
     report.cpu_seconds = Some(cpu);

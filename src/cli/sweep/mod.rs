@@ -27,7 +27,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, program, text, unasked};
+use super::{Failure, folder, program, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
@@ -79,7 +79,9 @@ impl Sweep {
         let document = self.input.document()?;
         let read =
             if self.dry_run { scenario::Sweep::read_without_tables } else { scenario::Sweep::read };
+        let bar = Bar::of_work("setting up");
         let mut sweep = read(&document)?;
+        bar.finish();
         if self.output.no_figures {
             sweep.figures.formats = Some(Vec::new());
         }
@@ -115,6 +117,9 @@ impl Sweep {
         }
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
+        }
+        for differ in unlike::texts(&sweep.unlike(unlike::PATIENCE)) {
+            say(&format!("note: {differ}"));
         }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let scenario = folder::resolved_by(&sweep.resolved()?);

@@ -462,6 +462,9 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.injection_lanes = 1",
     ];
     all.extend(each("lanes", &vcs));
+    let spreads =
+        ["routing.agnostic.spread = \"by-destination\"", "routing.agnostic.spread = \"by-pair\""];
+    all.extend(each("spread", &spreads));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
 }

@@ -104,6 +104,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         | RoutingError::NeedsTorus(_)
         | RoutingError::NoRing(_) => Some("routing"),
         RoutingError::NoTable(_) => Some("routing.agnostic"),
+        RoutingError::NotSpread(_) => Some("routing.agnostic.spread"),
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
         RoutingError::NoSelection(_) => Some("routing.relation.selection"),
         RoutingError::DecidesOnce(_) => Some("routing.relation.decides_again"),
@@ -112,6 +113,10 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     };
     let help = match &error {
         RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::NotSpread(_) => {
+            "leave `spread` out; packets that change virtual channels on their way can be spread \"by-destination\""
+                .into()
+        }
         RoutingError::NoSelection(_) => {
             "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
         }

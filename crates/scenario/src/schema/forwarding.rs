@@ -11,7 +11,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::ANY_TABLE;
 use flitlab_routing::{
-    agnostic::{Algorithm, Parameters, Partition},
+    agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
 };
 
@@ -48,7 +48,19 @@ pub(super) fn agnostic<'v, 'd>(
         let partitions =
             [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
         let partition = reader.one_of("partition", "partition", doc, partitions)?;
-        let parameters = Parameters { vcs, partition };
+        let doc = "What spreads packets over `lanes` that the table has no need of: it is copied into them, and a packet keeps to \
+                   one copy.";
+        let by_destination = "its destination, by a hash: packets to one node share buffers with few others.";
+        let by_pair = "the switch of its source and its destination, by a hash: packets to one node take all lanes, as those that \
+                       choose do.";
+        let none = "nothing: packets take the virtual channels that the algorithm gives them, of many one.";
+        let spreads = [
+            ("none", None, none),
+            ("by-destination", Some(Spread::ByDestination), by_destination),
+            ("by-pair", Some(Spread::ByPair), by_pair),
+        ];
+        let spread = reader.one_of("spread", "spread", doc, spreads)?;
+        let parameters = Parameters { vcs, partition, spread };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
     .known_as(registry.rows::<Algorithm>().flat_map(|it| {

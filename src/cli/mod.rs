@@ -155,7 +155,9 @@ fn set_without_equals(arguments: &[OsString]) -> Option<String> {
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     words.windows(3).find_map(|three| match three {
         ["--set", key, value] if !key.contains('=') && !value.starts_with('-') => {
-            shlex::try_join([format!("{key}={value}").as_str()]).ok()
+            let word = format!("{key}={value}");
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-=".contains(letter);
+            if word.chars().all(is_plain) { Some(word) } else { shlex::try_join([&*word]).ok() }
         }
         _ => None,
     })

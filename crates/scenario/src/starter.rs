@@ -105,9 +105,12 @@ impl Starter {
     /// A name that an algorithm has too is the algorithm's.
     pub fn rules() -> Vec<Offer> {
         let algorithms = Self::algorithms();
-        let mut rules = choices(RULE);
-        rules.retain(|rule| algorithms.iter().all(|algorithm| algorithm.name != rule.name));
-        rules
+        let rules = reference().key(RULE).map_or(&[][..], |key| &key.variants);
+        let enough = rules.iter().filter(|rule| !rule.fields.iter().any(|field| field.required));
+        enough
+            .filter(|rule| algorithms.iter().all(|algorithm| algorithm.name != rule.name))
+            .map(|rule| Offer { name: rule.name.into(), doc: rule.doc })
+            .collect()
     }
 
     /// Whether the routing is one of [`Starter::algorithms`].

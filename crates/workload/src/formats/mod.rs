@@ -204,8 +204,11 @@ impl FileFormat {
 /// or its format is not known.
 pub fn refusal(file: &Beginning, name: &str, wanted: FileKind) -> Option<Refusal> {
     let format = FileFormat::of(file)?;
+    // Lines of numbers are no more a graph there than what they are meant as.
+    let is_of_numbers = matches!(wanted, FileKind::Levels | FileKind::Placement);
     match format.fate {
         Fate::Read(kind) if kind == wanted => None,
+        Fate::Named { .. } if is_of_numbers && ["metis", "pairs"].contains(&format.name) => None,
         _ => Some(format.refusal(name, wanted)),
     }
 }

@@ -1,6 +1,5 @@
 //! A folder of results, read back: rows, scenario, what the summary says.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -14,6 +13,7 @@ use flitlab::report::{
 };
 use flitlab::scenario::Document;
 use flitlab::sweep::Store;
+use flitlab::text_file::{read_bytes, read_text};
 
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
@@ -92,7 +92,7 @@ impl Results {
                 resume(folder)
             ))
         };
-        if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
+        if read_bytes(&file).is_ok_and(|content| !content.contains(&b'\n')) {
             return Err(no_points());
         }
         let rows = ResultRows::read_points(folder, |note| notes.push(note));
@@ -130,7 +130,7 @@ fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
     let wrong = |cause: &dyn std::fmt::Display| {
         Failure::input(format!("can't read {}: {cause}", path.display()))
     };
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(wrong(&cause)),
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|cause| wrong(&cause)),
@@ -138,7 +138,7 @@ fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
 }
 
 fn written_by(scenario: &Path) -> Option<String> {
-    let text = fs::read_to_string(scenario).ok()?;
+    let text = read_text(scenario).ok()?;
     let version = text.lines().next()?.strip_prefix(RESOLVED_BY)?.split(':').next()?;
     Some(version.to_owned())
 }

@@ -28,6 +28,7 @@ use flitlab::stop;
 use flitlab::sweep::{
     BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
 };
+use flitlab::text_file::read_text;
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
 
@@ -89,6 +90,9 @@ impl Run {
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
+        for note in scenario.network.topology.notes() {
+            bar.above(|| say(&format!("note: {note}")));
+        }
         self.refuse_of_engine(&scenario)?;
         self.refuse_without_application(&scenario)?;
         let identity = || Ok(Scenario::identity(&document)?);
@@ -135,7 +139,7 @@ impl Run {
             simulation = simulation.writing_timeline(timeline.clone());
         }
         if let Some(results) = &results {
-            folder::write(&results.join(SCENARIO), &resolved)?;
+            results.fill(|| folder::write(&results.join(SCENARIO), &resolved))?;
         }
         if document.has_sweep() {
             bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
@@ -209,7 +213,7 @@ impl Run {
             folder: results.as_deref().map(Path::to_path_buf),
         };
         if let Some(results) = &results {
-            finished.write(ResultFolder::begin(results, Vec::new())?, results)?;
+            results.fill(|| finished.write(ResultFolder::begin(results, Vec::new())?, results))?;
         }
         program::give(|answer| answer.result = Some(finished));
         if let Some(keeper) = &keeper {
@@ -358,7 +362,7 @@ fn open_log(
 /// Whether a folder has only what a run of the same scenario left that was killed: no results, or
 /// not all of them.
 fn is_unfinished(folder: &Path, resolved: &str) -> bool {
-    fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
+    read_text(&folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
         && !folder.join(SUMMARY).exists()
         && !Store::is_in(folder)
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, program, text};
 use flitlab::measure::Saturation;
-use flitlab::printable::printable_lines;
+use flitlab::printable::{printable_json, printable_lines};
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
 use flitlab::scenario::{Deadlock, Point};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
@@ -187,7 +187,7 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
         return Ok(());
     }
     let json = serde_json::to_string_pretty(value).expect("plain data");
-    print_text(&(json + "\n"))
+    print_text(&printable_json(&(json + "\n")))
 }
 
 /// Prints on standard output what is not the result: where it can't be printed, the work goes on.

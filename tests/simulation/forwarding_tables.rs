@@ -138,6 +138,29 @@ fn a_dump_that_does_not_fit_is_refused_with_its_first_wrong_line() {
 }
 
 #[test]
+fn lanes_that_mean_nothing_to_an_algorithm_are_a_note_in_a_loop_over_algorithms() {
+    let place = Workplace::new("forwarding_lanes");
+    place.write("torus.toml", TORUS);
+    place.write("kautz.toml", KAUTZ);
+    let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
+    for (arguments, words) in [
+        (&["kautz.toml", "--algorithm", "sssp"][..], "nothing to sssp; it is for"),
+        (&["kautz.toml", "--algorithm", "min-hop"], "dfsssp, dfsssp-balanced, lash"),
+        (&["torus.toml", "--algorithm", "sssp"], "nothing to sssp, which is for Angara's"),
+        (&[&named], "nothing to the table that the scenario names"),
+    ] {
+        let made = with(&with(&["route"], arguments), &["--lanes", "2"]);
+        let output = place.flitlab(&made);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains("note: --lanes 2 means "), "{said}");
+        assert!(said.contains(words), "{said}");
+    }
+    // An algorithm that parts paths says nothing.
+    let made = ["route", "kautz.toml", "--algorithm", "dfsssp", "--lanes", "4"];
+    assert_eq!(String::from_utf8(place.flitlab(&made).stderr).unwrap(), "");
+}
+
+#[test]
 fn what_means_nothing_is_refused_with_what_does() {
     let place = Workplace::new("forwarding_refused");
     place.write("torus.toml", TORUS);
@@ -154,13 +177,6 @@ fn what_means_nothing_is_refused_with_what_does() {
     refused(&choose("kautz.toml", "torus-2qos"), &["tori and meshes", "for any fabric: min-hop"]);
     refused(&choose("kautz.toml", "d-mod-k"), &["fat trees", "for any fabric: min-hop"]);
     let two_vcs = |scenario, algorithm| with(&choose(scenario, algorithm), &["--lanes", "2"]);
-    refused(
-        &two_vcs("kautz.toml", "sssp"),
-        &["--lanes means nothing to sssp", "dfsssp, dfsssp-balanced, lash"],
-    );
-    refused(&two_vcs("torus.toml", "sssp"), &["--lanes means nothing to sssp", "Angara"]);
-    let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
-    refused(&[&named, "--lanes", "2"], &["nothing to the table that the scenario names"]);
     let partition = with(&choose("kautz.toml", "lash"), &["--partition", "in-turn"]);
     refused(&partition, &["--partition means nothing to lash", "it is for nue, nue-balanced"]);
     let lash_tor = with(&two_vcs("torus.toml", "lash-tor"), &["--save", "table"]);

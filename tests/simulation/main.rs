@@ -25,6 +25,7 @@ mod differential;
 mod engines_agree;
 mod epoch;
 mod examples;
+mod formats;
 mod forwarding;
 mod forwarding_tables;
 mod fuzz_corpus;

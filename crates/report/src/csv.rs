@@ -5,7 +5,7 @@
 //! it.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,10 @@ use serde_json::Value;
 
 use super::ReportError;
 use super::label::{Label, Labels, is_setting};
+use super::spreadsheet::{harmless_file, restored_record};
 use super::table::{Cell, Column};
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_bytes;
 
 /// A kind of row.
 pub trait Row: Serialize + DeserializeOwned + Default + 'static {
@@ -128,7 +130,8 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     for row in rows {
         writer.serialize(row).expect("rows of plain fields");
     }
-    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
+    let text = writer.into_inner().expect("a buffer in memory");
+    harmless_file(String::from_utf8(text).expect("CSV of texts"))
 }
 
 /// Labelled rows as a whole CSV file.
@@ -149,7 +152,9 @@ pub fn labelled_text<'r, R: Row + 'r>(
 /// # Errors
 /// If the text is not that of rows of this kind.
 pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Error> {
-    ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    reader.records().map(|record| restored_record(record?).deserialize(Some(&header))).collect()
 }
 
 /// Reads a result file: each row with as much of its label as the file has. Columns may come in any
@@ -159,7 +164,7 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
 /// If the file can't be read, a required column is missing, or a cell is wrong: file, line and
 /// column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
-    let content = fs::read(path).map_err(FileError::read(path))?;
+    let content = read_bytes(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
     let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);
@@ -184,7 +189,7 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
     let keys: Vec<bool> = keys.collect();
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| line_error(path, &error))?;
+        let record = restored_record(record.map_err(|error| line_error(path, &error))?);
         let read = row::<Label>(&record, &of_label).and_then(|mut label| {
             label.read_settings(&keys, &header, &record);
             Ok((label, row::<R>(&record, &of_row)?))
@@ -203,7 +208,7 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
 pub(super) fn of_text<R: Row>(text: &str) -> Option<Vec<R>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = columns(reader.headers().ok()?);
-    reader.records().map(|record| row(&record.ok()?, &columns).ok()).collect()
+    reader.records().map(|record| row(&restored_record(record.ok()?), &columns).ok()).collect()
 }
 
 /// A row from an object whose values are its cells.
@@ -276,7 +281,7 @@ fn header_line<R>(
     path: &Path,
 ) -> Result<Vec<u8>, ReportError> {
     let names = labels.names().into_iter().chain(columns.iter().map(|column| column.name));
-    line(&names.map(|name| Cell::Text(name.into())).collect::<Vec<_>>(), path)
+    line(names.map(|name| Cell::Text(name.into())).collect(), path)
 }
 
 /// The line of a row under its label.
@@ -289,13 +294,14 @@ fn row_line<R>(
 ) -> Result<Vec<u8>, ReportError> {
     let cells = columns.iter().map(|column| column.written(row));
     let cells: Result<Vec<Cell>, csv::Error> = cells.collect();
-    line(&[labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
+    line([labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
 }
 
 /// One line of a file.
-fn line(cells: &[Cell], path: &Path) -> Result<Vec<u8>, ReportError> {
+fn line(mut cells: Vec<Cell>, path: &Path) -> Result<Vec<u8>, ReportError> {
+    cells.iter_mut().for_each(Cell::make_harmless);
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.serialize(cells).map_err(ReportError::row(path))?;
+    writer.serialize(&cells).map_err(ReportError::row(path))?;
     let mut line = writer.into_inner().map_err(ReportError::row(path))?;
     let end = line.len().saturating_sub(1);
     for byte in &mut line[..end] {

@@ -201,12 +201,16 @@ impl TakeFiles for Rewrite<'_> {
         let path = self.folder.join(name);
         let partial = path.with_extension("partial");
         remove(&partial)?;
-        if filled {
-            RowWriter::write_filled(&partial, labels.clone(), rows)?;
+        let written = if filled {
+            RowWriter::write_filled(&partial, labels.clone(), rows)
         } else {
-            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())?;
-        }
-        Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
+            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())
+        };
+        let moved = || Ok(fs::rename(&partial, &path).map_err(FileError::write(&path))?);
+        written.and_then(|()| moved()).inspect_err(|_| {
+            // On a full disk the space is needed.
+            let _ = fs::remove_file(&partial);
+        })
     }
 }
 

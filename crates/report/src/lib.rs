@@ -75,6 +75,7 @@ mod point;
 mod point_result;
 mod result_rows;
 mod saturation;
+mod spreadsheet;
 mod table;
 mod window;
 mod workload;

@@ -1,7 +1,6 @@
 //! All rows of a result: what figures are drawn from.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use super::folder::{
 };
 use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_text;
 
 /// The rows that a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -214,7 +214,7 @@ fn attach<R: Row>(
 }
 
 fn summary(path: &Path) -> Result<Summary, ReportError> {
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Summary::default()),
         read => {
             let text = read.map_err(FileError::read(path))?;

@@ -118,6 +118,9 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
+        for note in scenario.network.topology.notes() {
+            say(&format!("note: {note}"));
+        }
         let passage = simulation.passage();
         if let Some(warning) =
             passage.and_then(|passage| passage_warning(&passage, &scenario.parameters))

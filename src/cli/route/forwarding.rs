@@ -7,6 +7,7 @@ use cpu_time::ProcessTime;
 use super::forwarding_report::{CompleteGraphReport, ForwardingReport};
 use super::{Failure, Maker, Partition, Route, arrays, dump};
 use crate::cli::program;
+use crate::cli::say::say;
 use crate::cli::text::fabric_text;
 use flitlab::registry::Row;
 use flitlab::routing::agnostic::{
@@ -32,9 +33,14 @@ impl Route {
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
         if let Some(vcs) = self.lanes {
-            // What is spread takes any number.
-            if parameters.spread.is_none() {
-                meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
+            // In a loop over algorithms one that needs no virtual channels is no mistake, and what is
+            // spread takes any number.
+            if !algorithm.parts_paths && parameters.spread.is_none() {
+                say(&format!(
+                    "note: --lanes {vcs} means nothing to {}; it is for {}",
+                    algorithm.name,
+                    names(|it| it.parts_paths)
+                ));
             }
             parameters.vcs = vcs;
         }

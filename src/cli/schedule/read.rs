@@ -11,6 +11,7 @@ use super::super::say::say;
 use super::{Out, text};
 use flitlab::application::Tally;
 use flitlab::application::read::{Options, read};
+use flitlab::text_file::read_text;
 
 /// Read a trace of another program and write what it does as a GOAL file
 ///
@@ -46,7 +47,7 @@ impl Beside {
     pub(super) fn options(&self) -> Result<Options, Failure> {
         let groups = self.groups.as_ref().map(|path| {
             let name = path.display().to_string();
-            match std::fs::read_to_string(path) {
+            match read_text(path) {
                 Ok(text) => Ok((name, text)),
                 Err(error) => Err(Failure::input(format!("can't read {name}: {error}"))),
             }

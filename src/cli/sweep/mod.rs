@@ -112,6 +112,13 @@ impl Sweep {
         for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario)) {
             say(&format!("warning: {note}"));
         }
+        let mut notes: Vec<&str> = Vec::new();
+        for note in sweep.points.iter().flat_map(|it| it.scenario.network.topology.notes()) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note);
+                say(&format!("note: {note}"));
+            }
+        }
         if let Some(differ) = unasked::text(&sweep.unasked) {
             say(&format!("note: {differ}"));
         }

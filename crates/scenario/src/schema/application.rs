@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::foreign;
 use crate::workload::Given;
 use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
@@ -16,8 +17,9 @@ use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
     generate::{Generator, MAX_CHANNELS, Make, Parameters, make},
     loggops,
-    read::{FORMATS, Format, OPTIONS, Options, read as read_application},
+    read::{Format, OPTIONS, Options, read as read_application},
 };
+use flitlab_workload::formats::FileKind;
 use flitlab_workload::traffic::{
     AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, Placement, RemoteRead,
 };
@@ -157,8 +159,8 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
 /// What a trace does not say; keys that mean nothing to its format are refused.
 fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
     let documenting = reader.is_documenting();
-    let format = format.unwrap_or(&FORMATS[0]);
-    let takes = |key| documenting || format.takes().contains(&key);
+    // Of a file that can't be read no key is wrong.
+    let takes = |key| documenting || format.is_none_or(|format| format.takes().contains(&key));
     let mut options = Options::default();
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
     let doc = "Of a trace that counts operations: how many of them a rank computes a second.";
@@ -179,8 +181,9 @@ fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
         options.groups = file.map(|file| (file.name(), file.text));
     }
     for key in OPTIONS.into_iter().filter(|key| !takes(key)) {
-        let (message, help) = format.refusal(key);
-        reader.forbid(key, &message, &help);
+        if let Some((message, help)) = format.map(|format| format.refusal(key)) {
+            reader.forbid(key, &message, &help);
+        }
     }
     options
 }
@@ -353,7 +356,7 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
                 Some(help) => (number, format!("{message}: {help}")),
                 None => (number, message),
             });
-            nodes.push(file.take(reader, found)?);
+            nodes.push(foreign::take(&file, reader, FileKind::Placement, found)?);
         }
     }
     Some(Placement::Given(nodes.into()))

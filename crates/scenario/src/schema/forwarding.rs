@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::foreign;
 use crate::{RoutingSpec, TopologySpec, routing::OpenSmTable};
 use flitlab_base::InvalidLine;
 use flitlab_base::document::{
@@ -14,6 +15,7 @@ use flitlab_routing::{
     agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
 };
+use flitlab_workload::formats::FileKind;
 
 /// `vcs` is the number of virtual channels of the routers.
 pub(super) fn agnostic<'v, 'd>(
@@ -108,13 +110,17 @@ pub(super) fn opensm<'v, 'd: 'v>(
         let netlist = topology?.netlist().ok()?;
         let tables = tables?;
         let line = |error: InvalidLine| (error.line, error.message);
-        let mut dump = tables.take(reader, Dump::read(&netlist, &tables.text).map_err(line))?;
+        let read = Dump::read(&netlist, &tables.text).map_err(line);
+        let mut dump = foreign::take(&tables, reader, FileKind::Tables, read)?;
         if let Some(paths) = &paths {
             let levels =
                 PathLevels { paths: &paths.text, map: map.as_ref().map(|map| map.text.as_str()) };
             if let Err((text, error)) = dump.set_levels(&netlist, levels) {
-                let file = if text == "map" { map.as_ref()? } else { paths };
-                return file.take(reader, Err(line(error)));
+                let (file, wanted) = match text {
+                    "map" => (map.as_ref()?, FileKind::Lanes),
+                    _ => (paths, FileKind::Levels),
+                };
+                return foreign::take(file, reader, wanted, Err(line(error)));
             }
         } else if map.is_some() {
             reader.forbid(

@@ -5,6 +5,7 @@ pub(super) mod application;
 mod bfs;
 mod direction_order;
 mod errors;
+mod foreign;
 mod forwarding;
 mod interruption;
 mod measure;

@@ -198,7 +198,7 @@ fn file_in(folder: &Path) -> Result<PathBuf, Diagnostics> {
     // Files of a trace beside each other, the shortest number first.
     files.sort_by(|a, b| (&a.0, a.1.len(), &a.1).cmp(&(&b.0, b.1.len(), &b.1)));
     files.dedup_by(|next, first| next.0 == first.0);
-    let is_trace = |path: &PathBuf| Beginning::of_file(path)?.format().filter(|it| it.is_read());
+    let is_trace = |path: &PathBuf| Beginning::of_file(path)?.format();
     files.retain(|(_, _, path)| is_trace(path).is_some());
     // What a file .meta names is there besides.
     if files.len() > 1 {

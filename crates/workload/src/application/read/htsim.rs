@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use super::calls::MAX_BYTES;
 use super::files::{Input, MAX_RANKS};
 use super::lines::{Word, Words, read_lines};
-use super::{Content, Format, Options, Treatment, is_number};
+use super::{Content, Format, Options, is_number};
 use crate::application::complaints::{Flaw, of_file};
 use crate::application::generate::program::{End, Program};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
-pub(super) const HTSIM: Format = Format {
+pub(crate) const HTSIM: Format = Format {
     name: "htsim",
     what: "a connection matrix of htsim",
     doc: "a message a line, with the time or the trigger at which it begins.",
@@ -25,7 +25,8 @@ pub(super) const HTSIM: Format = Format {
         let (first, second) = file.words();
         matches!(first, "Nodes" | "nodes") && is_number(second)
     },
-    treatment: Treatment::Read { takes: &[], read },
+    takes: &[],
+    read,
 };
 
 /// How a connection begins.

@@ -9,17 +9,18 @@
 use super::files::Input;
 use super::lines::read_lines;
 use super::mpi::{Message, Mpi, begins, bytes, is_local, nanoseconds};
-use super::{Content, Format, Options, Treatment};
+use super::{Content, Format, Options};
 use crate::application::complaints::Flaw;
 use flitlab_base::document::Diagnostics;
 use flitlab_base::narrow::narrow;
 
-pub(super) const LIBALLPROF: Format = Format {
+pub(crate) const LIBALLPROF: Format = Format {
     name: "liballprof",
     what: "a trace of liballprof",
     doc: "a call of MPI a line, with its times, a file a rank.",
     is: |file| file.line.starts_with("MPI_") && file.line.contains(':'),
-    treatment: Treatment::Read { takes: &["algorithm"], read },
+    takes: &["algorithm"],
+    read,
 };
 
 /// Bytes between two requests of an array, as Schedgen has it; some libraries have half of them.

@@ -10,19 +10,20 @@ use std::path::{Path, PathBuf};
 use super::calls::{Calls, MAX_BYTES, NoSpeed};
 use super::files::{Input, MAX_RANKS};
 use super::lines::{Lines, Word, Words, read_lines};
-use super::{Beginning, Content, Format, Options, Treatment};
+use super::{Beginning, Content, Format, Options};
 use crate::application::ANY;
 use crate::application::complaints::{Flaw, of_file};
 use crate::application::generate::program::Request;
 use flitlab_base::document::{Diagnostic, Diagnostics, nearest};
 use flitlab_base::narrow::narrow;
 
-pub(super) const SIMGRID: Format = Format {
+pub(crate) const SIMGRID: Format = Format {
     name: "simgrid",
     what: "a time-independent trace of SimGrid",
     doc: "an action a line; a file a rank, one of all ranks, or a list of files.",
     is: |file| is_trace(file) || is_list(file),
-    treatment: Treatment::Read { takes: &["flops_per_second", "algorithm"], read },
+    takes: &["flops_per_second", "algorithm"],
+    read,
 };
 
 /// The actions of a replay, the frequent ones first.

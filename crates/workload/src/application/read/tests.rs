@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::application::generate::executor::carry_out;
 use crate::application::{Action, Operation};
+use crate::formats::FileFormat;
 
 /// A folder that is gone when the test ends.
 pub(super) struct Folder(pub PathBuf);
@@ -52,13 +53,13 @@ fn files_of_others_are_known_by_their_first_bytes() {
         ("chakra.0.et", b"\x5e\x12\x10\x0a\x06schema\xea\x01\x051.0.1", "chakra"),
         ("perm.cm", b"Nodes 16\nConnections 15\n1->2 id 1\n", "htsim"),
         ("halo.load", b"[JOB_ID] 10\n[NID_LIST] 0-63\n", "ember"),
-        ("a.toml", b"[topology.torus]\ndimensions = [4]\n", ""),
+        ("a.toml", b"[topology.torus]\ndimensions = [4]\n", "scenario"),
         ("a.toml", b"", ""),
         ("a.csv", b"0,1,2\n", ""),
         ("a.txt", b"7 dwarfs\n", ""),
     ];
     for (name, start, format) in cases {
-        let found = Beginning::new(Path::new(name), start).format();
+        let found = FileFormat::of(&Beginning::new(Path::new(name), start));
         assert_eq!(found.map_or("", |format| format.name), format, "{name}");
     }
 }

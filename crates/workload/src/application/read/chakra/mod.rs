@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::calls::MAX_BYTES;
 use super::files::Input;
-use super::{Beginning, Content, Format, Options, Treatment};
+use super::{Beginning, Content, Format, Options};
 use crate::application::complaints::of_file;
 use crate::application::generate::Library;
 use crate::application::generate::collective::{self, Call, LIBRARIES};
@@ -27,12 +27,13 @@ use flitlab_base::narrow::narrow;
 use groups::Groups;
 use message::{GlobalMetadata, Messages, Node};
 
-pub(super) const CHAKRA: Format = Format {
+pub(crate) const CHAKRA: Format = Format {
     name: "chakra",
     what: "an execution trace of Chakra",
     doc: "a graph of computations, messages and collective operations, a file a rank.",
     is: is_chakra,
-    treatment: Treatment::Read { takes: &["flops_per_second", "algorithm", "groups"], read },
+    takes: &["flops_per_second", "algorithm", "groups"],
+    read,
 };
 
 /// Kinds of nodes.

@@ -12,26 +12,28 @@ use std::path::{Path, PathBuf};
 use super::files::Input;
 use super::lines::read_lines;
 use super::mpi::{Message, Mpi, begins, bytes, is_local, nanoseconds};
-use super::{Beginning, Content, Format, Options, Treatment};
+use super::{Beginning, Content, Format, Options};
 use crate::application::complaints::{Flaw, of_file};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
-pub(super) const DUMPI: Format = Format {
+pub(crate) const DUMPI: Format = Format {
     name: "dumpi",
     what: "a DUMPI trace as text",
     doc: "what dumpi2ascii prints of a trace of DUMPI, a file a rank.",
     is: |file| file.is_text && file.has(ENTERING),
-    treatment: Treatment::Read { takes: &["algorithm"], read },
+    takes: &["algorithm"],
+    read,
 };
 
 /// The binaries, and the file that names them.
-pub(super) const BINARY: Format = Format {
+pub(crate) const BINARY: Format = Format {
     name: "dumpi-binary",
     what: "a DUMPI trace",
     doc: "the binaries of DUMPI, a file a rank, or the file .meta that names them.",
     is: |file| file.bytes.starts_with(&binary::MAGIC) || is_meta(file),
-    treatment: Treatment::Read { takes: &["algorithm"], read: read_binary },
+    takes: &["algorithm"],
+    read: read_binary,
 };
 
 /// Whether it is the text beside the binaries.

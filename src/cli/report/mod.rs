@@ -91,7 +91,7 @@ impl Report {
             results: results
                 .iter()
                 .zip(&labels)
-                .map(|(results, label)| reported(results, label))
+                .map(|(own, label)| reported(own, label, results.len()))
                 .collect::<Result<_, _>>()?,
         };
         let text = page(&report);
@@ -188,7 +188,7 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// A folder's results as the page shows them.
-fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
+fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Failure> {
     let document = results.scenario.as_ref();
     let keys = document.map(settings).unwrap_or_default();
     let topology_varies = keys
@@ -222,12 +222,16 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
     let compared = document.filter(|_| keys.iter().any(varies)).map(Sweep::read_without_tables);
     let differ = compared.and_then(Result::ok).and_then(|it| unasked::text(&it.unasked));
     facts.extend(differ.map(|value| Fact { name: "compared".into(), value }));
+    let torus = network.as_ref().and_then(|network| Some(network.torus()?.0.clone()));
+    let blocks = network.and_then(|network| Blocks::of(&network.fabric));
+    let (points, with_channels) = results.with_details(all, (torus.as_ref(), blocks.as_ref()))?;
     Ok(Reported {
         label: label.to_owned(),
         facts,
-        points: results.with_details()?,
-        torus: network.as_ref().and_then(|network| Some(network.torus()?.0.clone())),
-        blocks: network.and_then(|network| Blocks::of(&network.fabric)),
+        points,
+        with_channels: Some(with_channels),
+        torus,
+        blocks,
         saturation: results.saturation().to_vec(),
         unfinished,
         warnings: results.summary.warnings.clone(),

@@ -10,10 +10,12 @@ mod interruption;
 mod measure;
 pub(super) mod pattern;
 mod relation;
+mod results;
 mod router;
 mod routing;
 mod topology;
 
+use super::executor::KeptChannels;
 use super::name::ScenarioName;
 use super::workload::{self, Allocator, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
@@ -36,6 +38,7 @@ pub(super) struct Draft {
     pub routing: Option<RoutingSpec>,
     pub workload: Option<Workloads>,
     pub measure: Settings,
+    pub kept_channels: KeptChannels,
     pub interruption: Option<InterruptionSpec>,
 }
 
@@ -118,6 +121,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         parameters.classes = workloads.classes();
     }
     let measure = measure::read(reader, &mut model, workload.as_mut());
+    let kept_channels = results::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
     reader.finish();
@@ -132,6 +136,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         routing,
         workload,
         measure,
+        kept_channels,
         interruption,
     }
 }

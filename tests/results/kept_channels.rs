@@ -102,7 +102,7 @@ fn groups_are_those_of_the_fabric() {
             ["level 1, up, mean of 4", "level 2, down, most of 4"],
         ),
         (
-            "hyperx = { sizes = [3, 2], terminals = 1 }",
+            "hyperx = { dimensions = [3, 2], terminals = 1 }",
             ["network, mean of 18", "ejection, mean of 6"],
         ),
     ] {

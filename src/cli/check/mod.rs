@@ -523,7 +523,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
     let workload = simulation.workload();
     let taken = virtual_channels_taken(simulation.routes(), &scenario.parameters, &*workload);
     let named = (0..).zip(names).filter(|(number, _)| taken.contains(number));
-    let named = named.map(|(number, name)| match purpose(simulation, number) {
+    let named = named.map(|(number, name)| match purpose(simulation, number, &taken) {
         Some(purpose) => format!("{number} {name} ({purpose})"),
         None => format!("{number} {name}"),
     });
@@ -557,10 +557,12 @@ fn adaptive_note(simulation: &Simulation) -> Option<String> {
 }
 
 /// Returns the purpose of a virtual channel under adaptive routing, besides the one that its name
-/// tells.
-fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
+/// tells, if packets choose among those that are taken.
+fn purpose(simulation: &Simulation, virtual_channel: u8, taken: &[u8]) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
-        RoutingSpec::Adaptive(rules) => rules.purpose(virtual_channel),
+        RoutingSpec::Adaptive(rules) if taken.contains(&rules.channels.adaptive) => {
+            rules.purpose(virtual_channel)
+        }
         _ => None,
     }
 }

@@ -37,7 +37,11 @@ impl Input {
             None => Document::open(&self.path)?,
         };
         for assignment in &self.set {
-            document.set(assignment);
+            match program::current() {
+                // Who calls it from a program has typed no command.
+                Some(_) => document.set_by("settings", "", assignment),
+                None => document.set(assignment),
+            }
         }
         Ok(document)
     }

@@ -28,6 +28,7 @@ mod reproduce;
 mod results;
 mod route;
 mod run;
+mod run_cost;
 mod same_file;
 mod say;
 mod schedule;

@@ -8,12 +8,14 @@ use crate::cli::Failure;
 use crate::cli::say::say;
 use crate::cli::summary::Expectation;
 use flitlab::report::folder::{POINTS, SUMMARY};
+use flitlab::report::html::{Blocks, points_linked};
 use flitlab::report::{
     DeadlockNote, PathChannelRow, Point, ReportError, ResultRows, SustainedLoad,
 };
 use flitlab::scenario::Document;
 use flitlab::sweep::Store;
 use flitlab::text_file::{read_bytes, read_text};
+use flitlab::topology::Torus;
 
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
@@ -112,16 +114,28 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with the loads of their channels, what the ranks of applications did and
-    /// the rows of their workloads, as far as there are files.
-    pub(super) fn with_details(&self) -> Result<Vec<Point>, Failure> {
+    /// Returns its points with what the ranks of applications did and the rows of their workloads, as
+    /// far as there are files; those that a page shows the channels of have these, too. Also, how many
+    /// points have channels. The page is of so many results, which are drawn as this torus or in
+    /// these blocks.
+    pub(super) fn with_details(
+        &self,
+        results: usize,
+        drawn: (Option<&Torus>, Option<&Blocks>),
+    ) -> Result<(Vec<Point>, usize), Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));
-        rows.read_channels(&self.folder, note)?;
+        let have = rows.have_channels(&self.folder)?;
+        let shown = points_linked(&rows.points, &have, results, drawn);
+        rows.read_channels_of(&self.folder, &shown, note)?;
         rows.read_activity(&self.folder, note)?;
         rows.read_workloads(&self.folder, note)?;
         rows.read_timeline(&self.folder, note)?;
-        Ok(rows.points)
+        // A run has no curves; the page shows these figures of it.
+        if rows.points.len() == 1 {
+            rows.read_figures(&self.folder, note)?;
+        }
+        Ok((rows.points, have.into_iter().filter(|have| *have).count()))
     }
 }
 

@@ -11,8 +11,9 @@ use super::folder::{Claim, Output};
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
-use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
+use super::summary::{Cost, Expectation, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, program, text, workloads};
 use crate::cli::say::say;
@@ -49,6 +50,10 @@ pub(super) struct Run {
     output: Output,
     #[command(flatten)]
     keeping: Keeping,
+    /// Say how long the run would compute and how much memory it would take, from its first moments,
+    /// and write nothing
+    #[arg(long, conflicts_with_all = ["checkpoint", "log", "log_packets", "log_messages", "timeline"])]
+    dry_run: bool,
     /// Write the digest of all that has happened so far to a CSV file, a row for each 100 ns or so:
     /// where two machines' files part, their simulations do
     #[arg(long, value_name = "FILE")]
@@ -95,6 +100,9 @@ impl Run {
         }
         self.refuse_of_engine(&scenario)?;
         self.refuse_without_application(&scenario)?;
+        if self.dry_run {
+            return self.tell_cost(&scenario, &bar);
+        }
         let identity = || Ok(Scenario::identity(&document)?);
         let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
         let from = from.flatten();
@@ -183,15 +191,18 @@ impl Run {
         digests.map_or(Ok(()), |digests| digests.finish())?;
         timeline.map_or(Ok(()), |timeline| timeline.finish()).map_err(ReportError::from)?;
 
-        let Outcome { found, deadlock, logged, work } = outcome;
+        let Outcome { mut found, deadlock, logged, work } = outcome;
         self.write_log(&logged, &simulation)?;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
+        // What is printed looks at all channels, whichever are kept.
+        let kept = scenario.kept_channels.keep(simulation.fabric(), found.channels.clone());
+        let channels = std::mem::replace(&mut found.channels, kept);
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
         let wish = FigureRequest { medium: self.output.medium(), ..FigureRequest::titled(&title) };
-        let Point { measured, channels, .. } = &rows.points[0];
+        let (measured, channels) = (&rows.points[0].measured, &channels[..]);
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
@@ -260,6 +271,19 @@ impl Run {
     pub(super) fn for_a_program(&mut self, text: Option<&str>) {
         self.input.text = text.map(str::to_owned);
         self.output.on_demand = true;
+    }
+
+    /// Says what the run would take.
+    fn tell_cost(&self, scenario: &Scenario, bar: &Bar) -> Result<(), Failure> {
+        let _interrupt = Interrupt::clear(bar)?;
+        let simulation = Simulation::new(scenario)?;
+        bar.doing("simulating its first moments");
+        let cost = ExpectedCost::new(&simulation);
+        bar.finish();
+        if self.output.json {
+            return print_json(&cost);
+        }
+        print_text(&format!("{}: {}\n", text::headline(&simulation), cost.text()))
     }
 
     /// Refuses the timeline of what has none.

@@ -739,3 +739,74 @@ fn single_figures_are_drawn_by_the_names_of_their_files() {
     let (_, errors) = place.fail(&["plot", "o", "--only", "latencies"]);
     assert!(errors.contains("possible values: latency"), "{errors}");
 }
+
+/// A remote memory operation is a request and a response, which go in direction order unless they are
+/// said to be adaptive.
+#[test]
+fn check_names_the_virtual_channels_that_are_taken_and_the_way_to_adaptive_requests() {
+    let place = Workplace::new("told_channels");
+    let torus = "topology.torus.dimensions = [4, 4]\nrouting.adaptive = {}\n";
+    let remote =
+        "remote_memory = { operation = \"get\", pattern = \"neighbor\", message = \"8 B\" }\n";
+    let check = |text: &str| {
+        place.write("a.toml", text);
+        let output = place.flitlab(&["check", "a.toml"]);
+        assert!(output.status.success(), "{output:?}");
+        let [said, notes] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let taken = said.lines().find(|line| line.contains("virtual channels")).unwrap();
+        (taken.to_owned(), notes)
+    };
+    let (taken, note) = check(&format!("{torus}{remote}"));
+    assert!(taken.contains("takes 0 request, 1 response"), "{taken}");
+    assert!(!taken.contains("adaptive packets") && !taken.contains("collective"), "{taken}");
+    assert!(note.contains("go in direction order, not by the adaptive routing"), "{note}");
+    // What is advised is accepted, and does what it says.
+    let advised = format!("{torus}[workloads.all]\npackets = \"adaptive\"\n{remote}");
+    let (taken, note) = check(&advised);
+    assert!(taken.contains("2 adaptive (adaptive packets)"), "{taken}");
+    assert!(!note.contains("direction order"), "{note}");
+    let data = "traffic = { pattern = \"uniform\", load = 0.2 }\n";
+    let (taken, note) = check(&format!("{torus}{data}"));
+    assert!(taken.contains("1 response (escape), 2 adaptive (adaptive packets)"), "{taken}");
+    assert!(note.is_empty(), "{note}");
+    let (taken, _) = check(&format!("topology.torus.dimensions = [4, 4]\n{data}"));
+    assert!(taken.ends_with("takes 0 request"), "{taken}");
+}
+
+/// What one run takes is told without running it, and of every kind of workload.
+#[test]
+fn check_and_a_dry_run_say_what_one_run_takes() {
+    let place = Workplace::new("told_cost");
+    for (name, workload) in [
+        ("load", "[traffic]\npattern = \"uniform\"\nload = 0.3\n"),
+        ("ends", "[exchange]\npattern = \"all-to-all\"\nmessage = \"4 KiB\"\n"),
+        (
+            "both",
+            "[workloads.a]\nexchange = { pattern = \"all-to-all\", message = \"4 KiB\" }\n\
+             [workloads.b]\ntraffic = { pattern = \"uniform\", load = 0.2 }\n",
+        ),
+    ] {
+        let file = format!("{name}.toml");
+        place.write(&file, &format!("topology.torus.dimensions = [8, 8]\n{workload}"));
+        let told = place.json(&["run", &file, "--dry-run", "--json"]);
+        let seconds = told["seconds"].as_f64().unwrap();
+        // Both the fixed figure of a machine and nothing at all would be outside.
+        let ran = place.json(&["run", &file, "--json", "--threads", "1", "--out", name]);
+        let cost = &ran["cost"];
+        let took =
+            cost["cpu_seconds"].as_f64().unwrap() + cost["set_up_cpu_seconds"].as_f64().unwrap();
+        let ratio = seconds / took;
+        assert!((0.25..4.0).contains(&ratio), "{name}: {seconds} s are told, it took {took} s");
+        if cfg!(target_os = "linux") {
+            let memory = told["memory_MB"].as_f64().unwrap();
+            assert!((10.0..500.0).contains(&memory), "{name}: {memory} MB");
+        }
+        let said = place.run(&["check", &file]);
+        let line = said.lines().find(|line| line.contains("one run")).unwrap();
+        assert!(line.contains(" of computing on one thread"), "{line}");
+    }
+    assert!(!place.0.join("results").exists(), "nothing was written");
+    let refused = refused(&place, &["run", "load.toml", "--dry-run", "--log", "log.csv"]);
+    assert!(refused.contains("--dry-run"), "{refused}");
+}

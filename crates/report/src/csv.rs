@@ -20,6 +20,9 @@ use super::table::{Cell, Column};
 use flitlab_base::FileError;
 use flitlab_base::text_file::read_bytes;
 
+/// Bytes that are written at once, of many rows together.
+const AT_ONCE: usize = 1 << 20;
+
 /// A kind of row.
 pub trait Row: Serialize + DeserializeOwned + Default + 'static {
     /// The columns, in their order.
@@ -98,8 +101,29 @@ impl<R: Row> RowWriter<R> {
     where
         R: 'r,
     {
-        let mut writer = Self::create(path, labels)?;
-        rows.into_iter().try_for_each(|(label, row)| writer.write(label, row))
+        Self::create(path, labels)?.write_all(rows)
+    }
+
+    /// Adds rows of which none has to be on the disk before the others are.
+    ///
+    /// # Errors
+    /// As [`RowWriter::write`].
+    pub(super) fn write_all<'r>(
+        &mut self,
+        rows: impl IntoIterator<Item = (&'r Label, &'r R)>,
+    ) -> Result<(), ReportError>
+    where
+        R: 'r,
+    {
+        let mut lines = Vec::with_capacity(AT_ONCE);
+        for (label, row) in rows {
+            lines.extend(row_line(&self.labels, label, &self.columns, row, &self.path)?);
+            if lines.len() >= AT_ONCE {
+                self.put(&lines)?;
+                lines.clear();
+            }
+        }
+        if lines.is_empty() { Ok(()) } else { self.put(&lines) }
     }
 
     /// Writes a new file with these rows, and of their columns those in which a row has a value.
@@ -115,7 +139,7 @@ impl<R: Row> RowWriter<R> {
             |column: &&Column<R>| rows.iter().any(|(_, row)| (column.cell)(row) != Cell::Empty);
         let mut writer =
             Self::begin(path.into(), labels, R::columns().iter().filter(has).collect())?;
-        rows.iter().try_for_each(|(label, row)| writer.write(label, row))
+        writer.write_all(rows.iter().copied())
     }
 
     fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
@@ -164,6 +188,19 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
 /// If the file can't be read, a required column is missing, or a cell is wrong: file, line and
 /// column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
+    read_some(path, labels, |_| true)
+}
+
+/// Reads the rows of a result file whose labels are `wanted`, as [`read`]. Others are not looked at
+/// any further: of a file of millions of rows a few are found in a moment.
+///
+/// # Errors
+/// As [`read`], as far as the rows are looked at.
+pub(super) fn read_some<R: Row>(
+    path: &Path,
+    labels: &Labels,
+    mut wanted: impl FnMut(&Label) -> bool,
+) -> Result<Rows<(Label, R)>, ReportError> {
     let content = read_bytes(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -187,19 +224,46 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
         name.contains('.') || (at < first && of_label.is_none() && is_setting(name))
     });
     let keys: Vec<bool> = keys.collect();
+    // What says whether a row is wanted: those of a point follow each other.
+    let of_place = |at: &usize| of_label[*at].is_some() || keys[*at];
+    let of_place: Vec<usize> = (0..header.len()).filter(of_place).collect();
     let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = restored_record(record.map_err(|error| line_error(path, &error))?);
-        let read = row::<Label>(&record, &of_label).and_then(|mut label| {
-            label.read_settings(&keys, &header, &record);
-            Ok((label, row::<R>(&record, &of_row)?))
-        });
-        rows.push(read.map_err(|(column, problem)| ReportError::Line {
+    let mut latest: Option<(Vec<Vec<u8>>, bool)> = None;
+    let mut bytes = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut bytes).map_err(|error| line_error(path, &error))? {
+        let is_latest = |(place, _): &(Vec<Vec<u8>>, bool)| {
+            of_place.iter().zip(place).all(|(&at, cell)| bytes.get(at) == Some(cell))
+        };
+        let known = latest.as_ref().filter(|latest| is_latest(latest)).map(|latest| latest.1);
+        if known == Some(false) {
+            continue;
+        }
+        let line = bytes.position().map_or(1, csv::Position::line);
+        let record = csv::StringRecord::from_byte_record(bytes.clone());
+        let record = record.map_err(|_| ReportError::Line {
             path: path.into(),
-            line: record.position().map_or(1, csv::Position::line),
+            line,
+            column: None,
+            problem: "not UTF-8".into(),
+        })?;
+        let record = restored_record(record);
+        let wrong = |(column, problem): (&'static str, String)| ReportError::Line {
+            path: path.into(),
+            line,
             column: Some(column.into()),
             problem,
-        })?);
+        };
+        let mut label = row::<Label>(&record, &of_label).map_err(wrong)?;
+        label.read_settings(&keys, &header, &record);
+        if known.is_none() {
+            let cell = |&at: &usize| bytes.get(at).unwrap_or_default().to_vec();
+            let is_wanted = wanted(&label);
+            latest = Some((of_place.iter().map(cell).collect(), is_wanted));
+            if !is_wanted {
+                continue;
+            }
+        }
+        rows.push((label, row::<R>(&record, &of_row).map_err(wrong)?));
     }
     Ok(Rows { rows, incomplete_line, absent })
 }

@@ -98,7 +98,7 @@ impl ResultFolder {
     /// If a file can't be written.
     pub fn add(&mut self, point: &Point) -> Result<(), ReportError> {
         self.points.write(&point.label, &point.measured)?;
-        point.channels.iter().try_for_each(|row| self.channels.write(&point.label, row))
+        self.channels.write_all(point.channels.iter().map(|row| (&point.label, row)))
     }
 
     /// Writes the files with these points, in this order, and what is written of all points only:

@@ -153,6 +153,8 @@ pub struct Scenario {
     pub parameters: Parameters,
     pub workload: Workloads,
     pub measure: Settings,
+    /// Which rows of channels are kept.
+    pub kept_channels: executor::KeptChannels,
     /// Of a load only.
     pub interruption: Option<InterruptionSpec>,
 }
@@ -236,6 +238,7 @@ impl Scenario {
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
+            kept_channels: draft.kept_channels,
             interruption: draft.interruption,
         };
         Ok((scenario, reading.resolved))

@@ -21,9 +21,9 @@ use flitlab::FileError;
 use flitlab::registry::Row;
 use flitlab::report::figure::{
     FIGURES, FIGURES_JSON, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium,
-    Sheet, choose, draw_all, draw_kept, numeric_keys,
+    Sheet, choose, draw_all, draw_kept, numeric_keys, points_shown,
 };
-use flitlab::report::{Label, Point, ResultRows};
+use flitlab::report::{Label, Point, ReportError, ResultRows};
 use flitlab::scenario::Figures;
 use flitlab::text_file::read_text;
 use look::LookOptions;
@@ -131,7 +131,7 @@ impl Plot {
         };
         let mut results = Vec::new();
         for (folder, figures) in self.results.iter().zip(&all) {
-            let mut rows = read(folder)?;
+            let mut rows = read(folder, &self.only, self.load)?;
             if !single {
                 choose(&mut rows, &figures.look.series);
             }
@@ -434,7 +434,8 @@ fn no_columns(names: &[&str]) -> String {
     format!("points.csv has no {column} {}", names.join(", "))
 }
 
-fn read(folder: &Path) -> Result<ResultRows, Failure> {
+/// Reads what the figures of these kinds show, or of all; channels at this load.
+fn read(folder: &Path, only: &[Row<FigureKind>], load: Option<f64>) -> Result<ResultRows, Failure> {
     let points = folder.join("points.csv");
     if !points.is_file() {
         return Err(Failure::Input(no_results(folder)));
@@ -449,8 +450,19 @@ fn read(folder: &Path) -> Result<ResultRows, Failure> {
     if fs::metadata(&points).is_ok_and(|file| file.len() == 0) {
         return Err(nothing());
     }
-    let rows = ResultRows::read(folder, |note| say(&format!("warning: {note}")));
-    let rows = rows.map_err(|error| Failure::Input(unreadable(&error)))?;
+    let note = |note: String| say(&format!("warning: {note}"));
+    let unreadable = |error: ReportError| Failure::Input(unreadable(&error));
+    let mut rows = ResultRows::read_without_channels(folder, note).map_err(unreadable)?;
+    // Of studies these are most of what there is, and a figure shows those of one point.
+    let of_channels = [FigureKind::CHANNELS, FigureKind::CHANNEL_MAP];
+    if only.iter().any(|kind| !FIGURES.contains(kind)) {
+        // What such a kind looks at is not known.
+        rows.read_channels(folder, note).map_err(unreadable)?;
+    } else if only.is_empty() || only.iter().any(|kind| of_channels.contains(kind)) {
+        let have = rows.have_channels(folder).map_err(unreadable)?;
+        let shown = points_shown(&rows.points, &have, load);
+        rows.read_channels_of(folder, &shown, note).map_err(unreadable)?;
+    }
     if rows.points.is_empty() && rows.saturation.is_empty() {
         return Err(nothing());
     }

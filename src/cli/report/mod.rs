@@ -91,7 +91,7 @@ impl Report {
             results: results
                 .iter()
                 .zip(&labels)
-                .map(|(results, label)| reported(results, label))
+                .map(|(own, label)| reported(own, label, results.len()))
                 .collect::<Result<_, _>>()?,
         };
         let text = page(&report);
@@ -188,7 +188,7 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// A folder's results as the page shows them.
-fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
+fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Failure> {
     let document = results.scenario.as_ref();
     let keys = document.map(settings).unwrap_or_default();
     let topology_varies = keys
@@ -227,12 +227,16 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
             facts.push(Fact { name: "compared".into(), value: differ.join(". ") });
         }
     }
+    let torus = network.as_ref().and_then(|network| Some(network.torus()?.0.clone()));
+    let blocks = network.and_then(|network| Blocks::of(&network.fabric));
+    let (points, with_channels) = results.with_details(all, (torus.as_ref(), blocks.as_ref()))?;
     Ok(Reported {
         label: label.to_owned(),
         facts,
-        points: results.with_details()?,
-        torus: network.as_ref().and_then(|network| Some(network.torus()?.0.clone())),
-        blocks: network.and_then(|network| Blocks::of(&network.fabric)),
+        points,
+        with_channels: Some(with_channels),
+        torus,
+        blocks,
         saturation: results.saturation().to_vec(),
         unfinished,
         warnings: results.summary.warnings.clone(),

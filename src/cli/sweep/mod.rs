@@ -37,8 +37,8 @@ use options::{Executor, SlurmOptions};
 use results::Results;
 use sweep_folder::SweepFolder;
 
-/// What a sweep that is shorter than this takes is not estimated.
-const UNESTIMATED: Duration = Duration::from_secs(1);
+/// How often it is seen whether a sweep is over that is too short to be estimated.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///
@@ -284,7 +284,7 @@ impl Sweep {
     }
 }
 
-/// Runs `work`; meanwhile estimates its time, if the bar is visible.
+/// Runs `work`; meanwhile estimates its time, once its progress is shown.
 fn estimated<R>(
     sweep: &scenario::Sweep,
     place: &SweepFolder,
@@ -292,15 +292,13 @@ fn estimated<R>(
     threads: usize,
     work: impl FnOnce() -> R,
 ) -> R {
-    if !Bar::is_wanted() {
-        return work();
-    }
+    let Some(patience) = Bar::patience() else { return work() };
     let over = AtomicBool::new(false);
     bar.await_plan(true);
     let estimate = || {
         let begun = Instant::now();
-        while begun.elapsed() < UNESTIMATED {
-            thread::sleep(UNESTIMATED / 20);
+        while begun.elapsed() < patience {
+            thread::sleep(LOOK);
             if over.load(Ordering::Relaxed) {
                 return;
             }

@@ -31,7 +31,9 @@ pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::explain;
-pub use finite::{FiniteMeasurement, Outgrown, Span, end_of, measure_finite};
+pub use finite::{
+    FiniteMeasurement, Outgrown, Span, end_of, has_ended, measure_finite, summary_until_now,
+};
 pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
 };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Checks;
 use crate::schema::Draft;
 use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
+use flitlab_fabric::Fabric;
 use flitlab_routing::{MAX_VCS, relation::NoRelation};
 
 /// Networks already built, so that the points of a sweep share them.
@@ -60,17 +61,22 @@ impl Fabrics {
 }
 
 fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
-    let fabric = topology.fabric().map_err(|error| Refusal {
-        message: error.to_string(),
-        help: error.help(),
-        key: None,
-    })?;
+    let fabric = whole_fabric(&topology)?;
     routing.applies(&fabric).map_err(|error| Refusal {
         message: error.to_string(),
         help: Some(if let RoutingError::NoRing(_) = error { NO_RING } else { ANY_FABRIC }.into()),
         key: Some("routing"),
     })?;
     Ok(Network::new(topology, fabric, routing, seed))
+}
+
+/// Makes a topology's fabric, or says why there is none.
+fn whole_fabric(topology: &TopologySpec) -> Result<Fabric, Refusal> {
+    topology.fabric().map_err(|error| Refusal {
+        message: error.to_string(),
+        help: error.help(),
+        key: None,
+    })
 }
 
 /// Keys that can make a topology fall apart, and keys whose shape can be wrong; the likeliest
@@ -188,12 +194,17 @@ impl Checks<'_> {
         fabrics: &mut Fabrics,
         purpose: Purpose,
     ) -> Option<Arc<Network>> {
-        let (topology, routing) = (draft.topology.clone()?, draft.routing.clone()?);
+        let topology = draft.topology.clone()?;
         if !self.sound(&["topology"]) {
             return None;
         }
-        match fabrics.get((topology, routing, draft.seed), purpose) {
-            Ok(network) => Some(network),
+        // A routing that is read for a fabric has none where the fabric is wrong.
+        let made = match draft.routing.clone() {
+            Some(routing) => fabrics.get((topology, routing, draft.seed), purpose).map(Some),
+            None => whole_fabric(&topology).map(|_| None),
+        };
+        match made {
+            Ok(network) => network,
             Err(Refusal { message, help, key }) => {
                 let below = |key| self.document.below("topology", key);
                 let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();

@@ -140,6 +140,13 @@ print_adaptive() {
     echo "| network | routing | pattern | flits | virtual channels | load | accepted, $peer_name | accepted, flitlab | difference | latency, $peer_name | latency, flitlab | difference | within |"
     echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
     awk -F, '
+        function widen(key, value) {
+            if (!((key) in least) || value < least[key]) least[key] = value
+            if (!((key) in greatest) || value > greatest[key]) greatest[key] = value
+        }
+        function span(key) {
+            return (key) in least ? sprintf("%+.0f to %+.0f", least[key], greatest[key]) : "-"
+        }
         NR == FNR {
             name = $1 ($7 == 1 ? "" : " with cables of " $7 " cycles")
             if ($9 > most[name, $2, $3, $4, $5]) most[name, $2, $3, $4, $5] = $9
@@ -150,12 +157,30 @@ print_adaptive() {
             fits = $9 * $9 <= (beyond ? 25 : 9)
             near = fits && ($12 == "" || $12 * $12 <= (beyond ? 100 : 25)) ? "yes" : fits && $15 != "" && $15 <= $11 && $11 <= $16 ? "seeds" : "no"
             count[near]++
+            rule = $1 " | " $2
+            if (!(rule in of)) rules[++different] = rule
+            of[rule]++
+            by_rule[rule, near]++
+            widen(rule SUBSEP "accepted" SUBSEP beyond, $9)
+            if ($12 != "") widen(rule SUBSEP "latency" SUBSEP beyond, $12)
             printf "| %s | %s | %s | %s | %s | %s | %s | %s | %+.2f%% | %s | %s | %s | %s |\n", $1, $2, $3, $4, $5, $6,
                 $7, $8, $9, $10, $11, $12 == "" ? "-" : sprintf("%+.2f%%", $12), near
         }
         END {
             print ""
             printf "Within the limits: %d of %d rows, and %d among the seeds.\n", count["yes"], FNR - 1, count["seeds"]
+            print ""
+            print "By network and rule, how many rows are within the limits and among the seeds, and differences in percent, as the"
+            print "least and the greatest of the rows:"
+            print ""
+            print "| network | routing | within | seeds | of | accepted, up to 80% | latency | accepted, beyond | latency |"
+            print "|---|---|---|---|---|---|---|---|---|"
+            for (number = 1; number <= different; number++) {
+                rule = rules[number]
+                printf "| %s | %d | %d | %d | %s | %s | %s | %s |\n", rule, by_rule[rule, "yes"], by_rule[rule, "seeds"], of[rule],
+                    span(rule SUBSEP "accepted" SUBSEP 0), span(rule SUBSEP "latency" SUBSEP 0),
+                    span(rule SUBSEP "accepted" SUBSEP 1), span(rule SUBSEP "latency" SUBSEP 1)
+            }
         }' "$root/results/peers/$peer-adaptive.csv" "$scratch/table.csv"
     if [ -s "$scratch/left-out" ]; then
         echo

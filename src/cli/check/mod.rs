@@ -118,6 +118,12 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
+        for note in text::notes([&scenario]) {
+            say(&format!("note: {note}"));
+        }
+        for why in simulation.shares().filter_map(|share| share.member().workload.hangs()) {
+            say(&format!("warning: {why}"));
+        }
         let passage = simulation.passage();
         if let Some(warning) =
             passage.and_then(|passage| passage_warning(&passage, &scenario.parameters))

@@ -36,10 +36,7 @@ pub(super) const GOAL: Format = Format {
     what: "a GOAL schedule",
     doc: "a schedule of LogGOPSim and its relatives, text or binary.",
     is: |file| file.words().0 == "num_ranks" || file.bytes.starts_with(&COOKIE.to_le_bytes()),
-    treatment: Treatment::Read {
-        takes: &[],
-        read: |input, _| Ok(Content { schedule: read_input(input)?, calls: Vec::new() }),
-    },
+    treatment: Treatment::Read { takes: &[], read: |input, _| Ok(Content::of(read_input(input)?)) },
 };
 
 /// Which form a file has.

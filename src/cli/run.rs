@@ -156,6 +156,9 @@ impl Run {
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
         }
+        for note in text::notes([&scenario]) {
+            bar.above(|| say(&format!("note: {note}")));
+        }
         for note in text::far_rates([&scenario]) {
             bar.above(|| say(&format!("warning: {note}")));
         }

@@ -102,6 +102,18 @@ pub(super) fn far_rates<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<
     notes
 }
 
+/// Returns what is to be said of the workloads of scenarios, once of each.
+pub(super) fn notes<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
+    let members = all.into_iter().flat_map(|scenario| scenario.workload.members());
+    let mut notes: Vec<String> = Vec::new();
+    for note in members.flat_map(|member| member.spec.notes()) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
+}
+
 /// Describes the outcome of a simulation, one fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();

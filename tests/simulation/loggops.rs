@@ -48,6 +48,62 @@ fn all_to_all(ranks: u32, bytes: u64) -> Schedule {
     builder.finish()
 }
 
+/// Each rank posts receipts from all others and sends to them, unequally many bytes.
+fn all_to_all_v(ranks: u32) -> Schedule {
+    let bytes = |from: u32, to: u32| u64::from(1 + (from * 7919 + to * 104_729) % 50_000);
+    let mut builder = ScheduleBuilder::new();
+    for rank in 0..ranks {
+        for step in 1..ranks {
+            let from = (rank + ranks - step) % ranks;
+            builder.add(Operation::receive(bytes(from, rank), from, 3)).unwrap();
+        }
+        for step in 1..ranks {
+            let to = (rank + step) % ranks;
+            builder.add(Operation::send(bytes(rank, to), to, 3)).unwrap();
+        }
+        builder.end_rank().unwrap();
+    }
+    builder.finish()
+}
+
+/// The same behind a computation, with a computation beside each message.
+fn all_to_all_v_behind(ranks: u32) -> Schedule {
+    let bytes = |from: u32, to: u32| u64::from(1 + (from * 7919 + to * 104_729) % 50_000);
+    let mut builder = ScheduleBuilder::new();
+    for rank in 0..ranks {
+        let first = builder.add(Operation::compute(u64::from(100 * rank))).unwrap();
+        for step in 1..ranks {
+            let (from, to) = ((rank + ranks - step) % ranks, (rank + step) % ranks);
+            for operation in [
+                Operation::receive(bytes(from, rank), from, 3),
+                Operation::send(bytes(rank, to), to, 3),
+                Operation::compute(u64::from(step)),
+            ] {
+                let place = builder.add(operation).unwrap();
+                builder.wait(place, Until::Done, first);
+            }
+        }
+        builder.end_rank().unwrap();
+    }
+    builder.finish()
+}
+
+#[test]
+fn more_than_sixteen_operations_come_up_in_the_order_in_which_loggopsim_sorts_them() {
+    // What LogGOPSim (76451de, GCC 12.2) prints for these schedules.
+    let times = [
+        (8, 1_864_380, 1_798_908),
+        (17, 3_895_368, 3_965_492),
+        (20, 4_573_894, 4_447_056),
+        (40, 9_035_704, 9_076_702),
+    ];
+    for (ranks, at_once, behind) in times {
+        let time = |schedule| simulate(&schedule, &LogGops::CLASSIC).unwrap().time();
+        assert_eq!(time(all_to_all_v(ranks)), ns(at_once), "{ranks}");
+        assert_eq!(time(all_to_all_v_behind(ranks)), ns(behind), "{ranks}");
+    }
+}
+
 #[test]
 fn receipts_of_one_tag_that_are_begun_out_of_order_hang_in_atlahs_as_they_do_in_the_program() {
     // A reduce-scatter and an all-gather by halves and doubles, as LogGOPSim's generator writes it:

@@ -129,6 +129,12 @@ impl Check {
         for note in scenario.network.topology.notes() {
             say(&format!("note: {note}"));
         }
+        for note in text::notes([&scenario]) {
+            say(&format!("note: {note}"));
+        }
+        for why in simulation.shares().filter_map(|share| share.member().workload.hangs()) {
+            say(&format!("warning: {why}"));
+        }
         let passage = simulation.passage();
         if let Some(warning) =
             passage.and_then(|passage| passage_warning(&passage, &scenario.parameters))

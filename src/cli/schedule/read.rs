@@ -9,9 +9,10 @@ use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::say::say;
 use super::{Out, text};
-use flitlab::application::Tally;
-use flitlab::application::read::{Options, read};
+use flitlab::application::read::{Options, Reading, read};
+use flitlab::application::{Action, Tally};
 use flitlab::text_file::read_text;
+use flitlab::units::{Bytes, bytes_text};
 
 /// Read a trace of another program and write what it does as a GOAL file
 ///
@@ -60,6 +61,12 @@ impl Beside {
     }
 }
 
+/// The bytes of the largest message, as a scenario has them; `None` if there are no messages.
+fn largest(reading: &Reading) -> Option<String> {
+    let sends = reading.schedule.operations().filter(|it| it.action == Action::Send);
+    sends.map(|it| it.amount).max().map(|bytes| bytes_text(Bytes(bytes)))
+}
+
 impl Read {
     pub(super) fn execute(self) -> Result<(), Failure> {
         self.out.check()?;
@@ -73,6 +80,14 @@ impl Read {
         written?;
         say(text::read(&reading).trim_end());
         say(text::tally(&Tally::new(&reading.schedule)).trim_end());
+        text::notes(&reading).iter().for_each(|note| say(&format!("note: {note}")));
+        if let Some(limit) = largest(&reading).filter(|_| !reading.sends_wait) {
+            say(&format!(
+                "note: the sends of {} wait for no receipt, which GOAL can't say: simulate what was written with \
+                 `eager_limit = \"{limit}\"` in [application]",
+                reading.format.what
+            ));
+        }
         Ok(())
     }
 }

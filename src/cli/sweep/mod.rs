@@ -109,6 +109,9 @@ impl Sweep {
                 sweep.repetitions
             ));
         }
+        for note in text::notes(sweep.points.iter().map(|point| &point.scenario)) {
+            say(&format!("note: {note}"));
+        }
         for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario)) {
             say(&format!("warning: {note}"));
         }

@@ -41,7 +41,7 @@ pub(crate) const GOAL: Format = Format {
         file.words().0 == "num_ranks" || is_binary(COOKIE) || is_binary(DESTROYED)
     },
     takes: &[],
-    read: |input, _| Ok(Content { schedule: read_input(input)?, calls: Vec::new() }),
+    read: |input, _| Ok(Content::of(read_input(input)?)),
 };
 
 /// Which form a file has.

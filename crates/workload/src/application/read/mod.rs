@@ -10,6 +10,7 @@
 
 mod calls;
 mod chakra;
+mod contexts;
 mod dumpi;
 mod files;
 mod htsim;
@@ -99,6 +100,19 @@ pub struct Content {
     pub schedule: Schedule,
     /// How often calls or nodes of a name are in the trace; empty of a schedule.
     pub calls: Vec<(&'static str, u64)>,
+    /// What is in the trace and means nothing here, or looks wrong, with how often: clauses without
+    /// a full stop.
+    pub notes: Vec<String>,
+    /// Whether large messages wait for their receipt, as in MPI. In a trace of a program in which
+    /// none does they wait for none.
+    pub sends_wait: bool,
+}
+
+impl Content {
+    /// A schedule of which there is nothing else to say.
+    pub(in crate::application) const fn of(schedule: Schedule) -> Self {
+        Self { schedule, calls: Vec::new(), notes: Vec::new(), sends_wait: true }
+    }
 }
 
 /// A file that was read.
@@ -110,6 +124,12 @@ pub struct Reading {
     pub schedule: Schedule,
     /// How often calls or nodes of a name are in the trace; empty of a schedule.
     pub calls: Vec<(&'static str, u64)>,
+    /// What is in the trace and means nothing here, or looks wrong, with how often: clauses without
+    /// a full stop.
+    pub notes: Vec<String>,
+    /// Whether large messages wait for their receipt, as in MPI. In a trace of a program in which
+    /// none does they wait for none.
+    pub sends_wait: bool,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
 }
@@ -159,8 +179,9 @@ impl Format {
             let (problem, help) = self.refusal(option);
             return Err(of_file(Diagnostic::unplaced(problem).help(help)));
         }
-        let Content { schedule, calls } = (self.read)(&input, options)?;
-        Ok(Reading { format: self, schedule, calls, files: input.into_opened() })
+        let Content { schedule, calls, notes, sends_wait } = (self.read)(&input, options)?;
+        let files = input.into_opened();
+        Ok(Reading { format: self, schedule, calls, notes, sends_wait, files })
     }
 }
 

@@ -280,6 +280,21 @@ fn an_application_is_not_told_what_collective_operations_wait_for() {
     assert!(found.workloads.iter().all(|row| row.measured.completion_time.is_some()));
 }
 
+/// Found by the combinations: the last bit of the butterfly leads to nodes that take no part, and
+/// the barrier before that step was part of the bound.
+#[test]
+fn a_bound_by_steps_has_no_barrier_behind_the_last_step_in_which_something_is_sent() {
+    let text = "topology.torus.dimensions = [4, 4]\nexchange.pattern = \"butterfly\"\n\
+                topology.torus.node_set = { box = { corner = [0, 0], size = [4, 2] } }\n\
+                exchange.message = \"256 B\"\n\
+                exchange.between_steps = { barrier = { latency = \"400 ns\" } }\n";
+    let scenario = Scenario::read(&Document::parse("a.toml", text)).unwrap();
+    let simulation = Simulation::new(&scenario).unwrap();
+    let bound = simulation.completion_bound().unwrap().time;
+    let time = simulation.run(&mut |_| {}).found.measured.completion_time.unwrap();
+    assert!(bound <= time, "bound {bound}, and it takes {time}");
+}
+
 /// Found by the combinations: an exchange beside a load past saturation never ends, as each of its
 /// steps waits behind a queue that grows with the time.
 #[test]

@@ -107,8 +107,9 @@ impl<'a> Rows<'a> {
                 let before = between.clone();
                 for at in 0..all {
                     for next in nexts(at).filter(|&next| leads(at, next)) {
-                        for to in 0..all {
-                            between[at][to] = between[at][to].min(1 + between[next][to]);
+                        let further = between[next].clone();
+                        for (steps, further) in between[at].iter_mut().zip(further) {
+                            *steps = (*steps).min(1 + further);
                         }
                     }
                 }

@@ -21,16 +21,17 @@ pub(crate) const HTSIM: Format = Format {
     name: "htsim",
     what: "a connection matrix of htsim",
     doc: "a message a line, with the time or the trigger at which it begins.",
-    is: |file| matches!(file.words().0, "Nodes" | "nodes") || any(&file.bytes, is_line),
+    is: |file| any(&file.bytes, is_line),
     takes: &[],
     read,
 };
 
-/// Whether a line is `Connections 1`, or `0->1` and something behind it.
+/// Whether a line is `Nodes 2`, `Connections 1`, or `0->1` and something behind it.
 fn is_line(line: &str) -> bool {
     let Some((first, rest)) = line.split_once(' ') else { return false };
     let ends = first.split_once("->");
-    (first == "Connections" && is_number(rest))
+    matches!(first, "Nodes" | "nodes")
+        || (first == "Connections" && is_number(rest))
         || ends.is_some_and(|(source, to)| is_number(source) && is_number(to))
 }
 

@@ -810,7 +810,7 @@ fn requests_that_a_test_of_dumpi_does_not_name_are_refused() {
 #[test]
 fn damaged_lines_of_dumpi_are_refused() {
     let right = dumpi_call("MPI_Barrier", 1, 2, "MPI_Comm comm=2 (MPI_COMM_WORLD)");
-    assert!(dumpi(&[right.clone()]).is_ok());
+    assert!(dumpi(std::slice::from_ref(&right)).is_ok());
     for (from, to, words) in [
         ("returning at walltime 1", "returning at walltime garbage", "at a number of seconds"),
         ("entering at walltime 1", "entering at walltime x", "at a number of seconds"),

@@ -314,7 +314,7 @@ fn a_group_may_be_named_by_its_number_and_a_file_of_groups_is_used_or_said_not_t
     let reading = read_with(&options, &[reduce(1), reduce(1), both(1), both(7)]).unwrap();
     assert_eq!(carry_out(&reading.schedule).sent, [1 << 20; 4]);
     let reading = read_with(&options, &vec![vec![collective(0, &[], 0, 1 << 20)]; 4]).unwrap();
-    assert_eq!(carry_out(&reading.schedule).sent, [2 * 3 << 18; 4]);
+    assert_eq!(carry_out(&reading.schedule).sent, [(2 * 3) << 18; 4]);
     assert!(reading.notes[0].starts_with("no node names a group of g.json"), "{:?}", reading.notes);
 }
 

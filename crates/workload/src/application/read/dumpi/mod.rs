@@ -67,17 +67,15 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
     read_files(&files, input, options, text)
 }
 
-/// Calls what takes a call with its end for each call of a file.
-type EachCall =
-    fn(&Input<'_>, &Path, &mut dyn FnMut(&Call, Option<i128>) -> Result<(), String>) -> Read;
+/// Takes a call with the time at which it ends.
+type Take<'t> = &'t mut dyn FnMut(&Call, Option<i128>) -> Result<(), String>;
+
+/// Has each call of a file taken.
+type EachCall = fn(&Input<'_>, &Path, Take<'_>) -> Read;
 type Read = Result<(), Diagnostics>;
 
 /// The calls of a text.
-fn text(
-    input: &Input<'_>,
-    file: &Path,
-    take: &mut dyn FnMut(&Call, Option<i128>) -> Result<(), String>,
-) -> Read {
+fn text(input: &Input<'_>, file: &Path, take: Take<'_>) -> Read {
     let name = file.display().to_string();
     let mut lines = Lines::default();
     read_lines(&name, &mut *input.open(file)?, |_, line| lines.line(line, take))?;
@@ -92,11 +90,7 @@ fn text(
 }
 
 /// The calls of a binary.
-fn calls_of_binary(
-    input: &Input<'_>,
-    file: &Path,
-    take: &mut dyn FnMut(&Call, Option<i128>) -> Result<(), String>,
-) -> Read {
+fn calls_of_binary(input: &Input<'_>, file: &Path, take: Take<'_>) -> Read {
     let content = input.content(file)?;
     binary::read(&content, take).map_err(|(byte, why)| {
         let problem = format!("{}: at byte {byte}: {why}", file.display());
@@ -123,12 +117,12 @@ fn read_files(
     };
     let mut parts = Parts::default();
     // All communicators are made of that of all ranks, in which rank 0 is.
-    if let Some(first) = files.first().map(made).transpose()? {
-        if first.iter().any(Making::is_split) {
-            let others: Result<Vec<_>, _> = files[1..].iter().map(made).collect();
-            let all = std::iter::once(first).chain(others?).collect();
-            parts = Parts::of(all);
-        }
+    if let Some(first) = files.first().map(made).transpose()?
+        && first.iter().any(Making::is_split)
+    {
+        let others: Result<Vec<_>, _> = files[1..].iter().map(made).collect();
+        let all = std::iter::once(first).chain(others?).collect();
+        parts = Parts::of(all);
     }
     let mut trace = Trace::new(files.len(), parts, options)?;
     for file in files {
@@ -252,11 +246,7 @@ fn time(text: &str) -> Result<i128, &'static str> {
 }
 
 impl Lines {
-    fn line(
-        &mut self,
-        line: &str,
-        take: &mut dyn FnMut(&Call, Option<i128>) -> Result<(), String>,
-    ) -> Result<(), Flaw> {
+    fn line(&mut self, line: &str, take: Take<'_>) -> Result<(), Flaw> {
         let whole = |message: String| Flaw::new(0..line.len(), message);
         if let Some((name, begin)) = line.split_once(ENTERING) {
             let name = name.strip_prefix("MPI_").unwrap_or(name).to_owned();

@@ -9,7 +9,7 @@ use super::at_head::{Among, AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::document::Reader;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -117,6 +117,10 @@ impl PhasedRule for DimWar {
 
     fn longest(&self) -> u32 {
         2 * u32::from(self.rows.dimensions())
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(1, self.steps.width()))
     }
 
     fn at_head(&self) -> Option<AtHead> {

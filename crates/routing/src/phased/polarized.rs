@@ -11,7 +11,7 @@ use super::super::relation::{Hop, NoRelation, Phases, Targets};
 use super::at_head::{Among, AtHead, Cost, read_penalty};
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::narrow::fitted;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric, NONE};
@@ -114,6 +114,10 @@ impl PhasedRule for Polarized {
 
     fn longest(&self) -> u32 {
         self.longest.into()
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(1, self.steps.width()))
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -168,6 +168,9 @@ impl Run {
         if let Deadlock::Dropped { how, lifetime } = scenario.deadlock() {
             bar.above(|| say(&format!("warning: {}", text::dropped_text(&how, lifetime))));
         }
+        for caution in simulation.cautions() {
+            bar.above(|| say(&format!("warning: {caution}")));
+        }
 
         if let Some(checkpoint) = &from {
             let time = time_text(checkpoint.now());

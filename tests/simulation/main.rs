@@ -58,4 +58,5 @@ mod steady;
 mod threads;
 mod traffic;
 mod validation;
+mod without_load;
 mod zero_load;

@@ -147,6 +147,9 @@ impl Check {
         if let Some(warning) = order_warning(&simulation) {
             say(&format!("warning: {warning}"));
         }
+        for caution in simulation.cautions() {
+            say(&format!("warning: {caution}"));
+        }
         if !deadlock {
             return Ok(());
         }
@@ -221,8 +224,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         );
         line("largest packet", packet);
     }
-    let (mean, most) = (expectation.hops_mean, expectation.hops_maximum);
-    line("hops", format!("mean {mean:.3}, at most {most}"));
+    line("hops", hops(expectation));
     let latency = format!(
         "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
         expectation.zero_load_latency_mean_ns,
@@ -305,6 +307,18 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         line("silent nodes", format!("{silent}: {reason}"));
     }
     text
+}
+
+/// The hops of packets: without load, if they take detours by what waits.
+fn hops(expectation: &Expectation) -> String {
+    let text = format!("mean {:.3}, at most {}", expectation.hops_mean, expectation.hops_maximum);
+    match (expectation.detours_under_load, expectation.hops_maximum_with_detours) {
+        (false, _) => text,
+        (true, Some(most)) => {
+            format!("{text}, without load; detours are longer: at most {most} hops")
+        }
+        (true, None) => format!("{text}, without load; detours are longer"),
+    }
 }
 
 /// The queues, links and messages of output-queued routers.

@@ -24,8 +24,9 @@ mod summary;
 mod warm_up;
 mod watch;
 mod window;
+mod without_load;
 
-pub use bound::{Bottleneck, Forecast, Stream, forecast, looks_at_all_pairs};
+pub use bound::{Bottleneck, Forecast, LongerWays, Stream, forecast, looks_at_all_pairs};
 pub use by_class::ClassSummary;
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
@@ -42,7 +43,7 @@ pub use flitlab_model::{
 };
 pub use interruption::{Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
-pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds};
+pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds, never_derouted_bound};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };

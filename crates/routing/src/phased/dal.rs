@@ -13,7 +13,7 @@ use super::at_head::{Among, AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
 use super::up_down::UpDown;
 use super::ways::Ways;
-use super::{At, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
@@ -122,6 +122,10 @@ impl PhasedRule for Dal {
     fn longest(&self) -> u32 {
         let escape = self.up_down.as_ref().map_or(0, UpDown::longest);
         2 * u32::from(self.rows.dimensions()) + escape
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(self.rows.dimensions(), self.vcs.saturating_sub(1).max(1)))
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -15,7 +15,7 @@ use super::rows::Rows;
 use super::steps::Steps;
 use super::up_down::UpDown;
 use super::ways::Ways;
-use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::document::Reader;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::registry::Row;
@@ -249,6 +249,10 @@ impl PhasedRule for DimWar {
             &Round::Fewest(hops) => hops.into(),
         };
         round.max(2 * u32::from(self.rows.dimensions()))
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(1, self.steps.width()))
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -14,7 +14,7 @@ use super::failures::Harmed;
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, Bind, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::document::{Reader, Whole};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -133,6 +133,11 @@ impl PhasedRule for OmniWar {
 
     fn longest(&self) -> u32 {
         self.most().into()
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        let sight = self.cost.sight(self.rows.dimensions(), self.steps.width());
+        (self.deroutes > 0).then_some(sight)
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -143,6 +143,10 @@ impl PhasedRule for Order {
         }
     }
 
+    fn decides_by_chance(&self) -> bool {
+        true
+    }
+
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
         let mut queue = |order| {
             let least = packet.least(Course::straight(order), Sees::Port, queues);

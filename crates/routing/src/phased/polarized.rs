@@ -15,7 +15,7 @@ use super::at_head::{Among, AtHead, Cost, read_penalty};
 use super::failures::{self, Harmed};
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::memory::claim;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::registry::Row;
@@ -215,6 +215,10 @@ impl PhasedRule for Polarized {
 
     fn longest(&self) -> u32 {
         self.longest.into()
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(1, self.steps.width()))
     }
 
     fn at_head(&self) -> Option<AtHead> {

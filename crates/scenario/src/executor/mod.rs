@@ -1,5 +1,6 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
+mod cautions;
 mod checkpoint;
 mod claims;
 mod ends;

@@ -69,7 +69,8 @@ impl Simulation {
             let (own, (sizes, access)) = (share.load(), &share.member().message);
             let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
             let (pattern, senders) = (share.pattern(), share.senders());
-            Stream { pattern, senders, sizes, access: *access, weight }
+            let class = share.class();
+            Stream { pattern, senders, sizes, access: *access, class, weight }
         });
         streams.collect()
     }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::text::duration;
+use flitlab::narrow::rounded;
 use flitlab::sweep::{RunCost, Simulation};
 use flitlab::units::memory_text;
 
@@ -27,7 +28,7 @@ impl ExpectedCost {
 
     /// In words.
     pub(super) fn text(&self) -> String {
-        let memory = self.memory.map(|megabytes| memory_text((megabytes * 1e6) as u64));
+        let memory = self.memory.map(|megabytes| memory_text(rounded(megabytes * 1e6)));
         match (self.seconds.map(duration), memory) {
             (Some(time), Some(memory)) => {
                 format!("about {time} of computing on one thread, {memory} of memory")

@@ -152,14 +152,14 @@ impl<'a> RelationWays<'a> {
                     let state = routes.relation.injected(source);
                     self.from((source, (NONE, state)), bound, sequences)
                 }
-                Some(phases) => self.from_source(phases, bound, sequences),
+                Some(phases) => self.ways_from_source(phases, bound, sequences),
             };
             each(source, ways.as_deref());
         }
     }
 
     /// The ways of packets that start at their source.
-    fn from_source(
+    fn ways_from_source(
         &mut self,
         phases: &Phases,
         bound: Bound,

@@ -131,7 +131,7 @@ impl Plot {
         };
         let mut results = Vec::new();
         for (folder, figures) in self.results.iter().zip(&all) {
-            let mut rows = read(folder, &self.only, self.load)?;
+            let mut rows = read(folder, &self.kinds(), self.load)?;
             if !single {
                 choose(&mut rows, &figures.look.series);
             }

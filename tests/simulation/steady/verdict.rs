@@ -252,7 +252,7 @@ fn a_warm_up_that_is_given_is_kept() {
     let row = row_of("7 us");
     assert_eq!(row.status, Status::Steady);
     assert_eq!(row.warm_up.unwrap().0, 7_000_000);
-    let early = super::run(TORUS, &["measure.warm_up=1 ps", "measure.window=50 ns"]);
+    let early = run(TORUS, &["measure.warm_up=1 ps", "measure.window=50 ns"]);
     assert_eq!(early.found.measured.status, Status::Undecided);
     let warning = &early.found.warnings[0];
     assert!(warning.contains("still rose or fell after the warm-up"), "{warning}");

@@ -278,7 +278,7 @@ fn sends_of_a_trace_of_chakra_wait_for_no_receipt_unless_asked_for() {
     assert_eq!(limits(&trace, ""), ["eager_limit = \"1024 GiB\""]);
     assert_eq!(limits(&trace, "eager_limit = \"8 KiB\""), ["eager_limit = \"8 KiB\""]);
     let both = limits(&trace, "network = \"loggops\"");
-    assert!(both.iter().all(|line| line == "eager_limit = \"1024 GiB\""), "{both:?}");
+    assert!(both.iter().all(|line| line.contains("eager_limit = \"1024 GiB\"")), "{both:?}");
     place.write("x.goal", "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n");
     assert_eq!(limits("x.goal", ""), ["eager_limit = \"64 KiB\""]);
     let said = said(&place, &["schedule", "read", &trace, "--out", "y.goal"]);
@@ -296,7 +296,7 @@ fn ranks_that_share_a_node_are_those_of_the_schedule_where_it_says_so() {
     let ring = "algorithm = \"ring\"\nchannels = 8";
     let time = |keys: &str| {
         place.write("x.toml", &scenario(keys));
-        place.json(&["run", "x.toml", "--json"])["points"][0]["completion_time_ns"].clone()
+        place.json(&["run", "x.toml", "--json"])["points"][0]["completion_time_us"].clone()
     };
     let (same_way, turned) = (time(ring), time(&format!("{ring}\nranks_per_node = 8")));
     assert!(same_way.is_number() && same_way != turned, "{same_way} {turned}");

@@ -200,7 +200,8 @@ class Runs(InFolder):
             result = flitlab.run("s.toml", traffic__load=0.9)
         self.assertEqual(result.status, "not steady")
         self.assertEqual(seen.filename, __file__)
-        self.assertIn(result.warnings[0], str(seen.warning))
+        # What to set is said as keywords of Python's.
+        self.assertIn(result.warnings[0].split(" Try ")[0], str(seen.warning))
 
     def test_what_a_result_shows(self):
         result = flitlab.run("s.toml")
@@ -410,7 +411,10 @@ class Routes(InFolder):
 
     def test_what_check_knows(self):
         printed = json.loads(command("check", "s.toml", "--json").stdout)
-        self.assertEqual(flitlab.check("s.toml"), printed)
+        known = flitlab.check("s.toml")
+        # What a run takes is measured anew each time.
+        self.assertEqual(known.pop("one_run").keys(), printed.pop("one_run").keys())
+        self.assertEqual(known, printed)
 
 
 class Errors(InFolder):

@@ -69,6 +69,8 @@ type Ending = (&'static str, &'static [(&'static str, &'static str)], &'static s
 /// Too few messages to tell anything.
 const FEW: &str = "[measure]\nwindow = \"300 ns\"\nwarm_up_windows = 1\nminimum_windows = 2\n\
                    maximum_windows = 3\n";
+/// A warm-up in which a livelock shows.
+const FILLS: &str = "[measure]\nwarm_up_windows = 1000000\n";
 const WINDOWS: &str = "[measure]\nwindow = \"2 us\"\nmaximum_windows = 12\n";
 
 const ENDINGS: [(Ending, &[Status]); 18] = {
@@ -79,7 +81,7 @@ const ENDINGS: [(Ending, &[Status]); 18] = {
         ((RING, &[("a", TOO_HIGH), ("b", CALM)], WINDOWS, NotSteady), &[NotSteady, NotSteady]),
         ((RING, &[("a", CALM), ("b", CALM)], FEW, Undecided), &[Undecided, Undecided]),
         ((DEADLOCKS, &[("a", HIGH), ("b", CALM)], "", Deadlock), &[Deadlock, Deadlock]),
-        ((LOSES, &[("a", CALM), ("b", CALM)], "", Livelock), &[Livelock, Livelock]),
+        ((LOSES, &[("a", CALM), ("b", CALM)], FILLS, Livelock), &[Livelock, Livelock]),
         ((RING, &[("a", SHORT)], "", Completed), &[Completed]),
         ((RING, &[("a", SHORT), ("b", ALL)], "", Completed), &[Completed, Completed]),
         ((RING, &[("a", SHORT), ("b", CALM)], "", Completed), &[Completed, Completed]),

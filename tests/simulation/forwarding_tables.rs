@@ -131,7 +131,7 @@ fn a_dump_that_does_not_fit_is_refused_with_its_first_wrong_line() {
     );
     refused(&[&minhop], "--netlist FILE");
     refused(&["."], "has no fabric.net");
-    refused(&[&minhop, "--netlist", &minhop], "minhop.lfts:");
+    refused(&[&minhop, "--netlist", &minhop], "is a dump of forwarding tables, not a netlist");
     place.write("paths.txt", "1 8 0\n1 8 77\n");
     let levels = [&*minhop, "--netlist", &net, "--paths", "paths.txt"];
     refused(&levels, "paths.txt:2: service levels are numbered from 0 to 15");
@@ -152,8 +152,8 @@ fn lanes_that_mean_nothing_to_an_algorithm_are_a_note_in_a_loop_over_algorithms(
         let made = with(&with(&["route"], arguments), &["--lanes", "2"]);
         let output = place.flitlab(&made);
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && said.contains("note: --lanes 2 means "), "{said}");
-        assert!(said.contains(words), "{said}");
+        // Some of these tables can deadlock without virtual channels, which is told besides.
+        assert!(said.contains("note: --lanes 2 means ") && said.contains(words), "{said}");
     }
     // An algorithm that parts paths says nothing.
     let made = ["route", "kautz.toml", "--algorithm", "dfsssp", "--lanes", "4"];

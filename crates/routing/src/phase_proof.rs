@@ -311,7 +311,12 @@ impl<'a> Walk<'a> {
         self.present += 2;
         self.reached.clear();
         let before = self.flaws.len();
-        for group in groups {
+        // Nobody begins a leg for which the phases name a via as lost.
+        let may = |group: &&&[Begin]| {
+            let Begin { phase, router, .. } = group[0];
+            task.phases.lost.is_empty() || task.phases.may_begin((router, phase), target)
+        };
+        for group in groups.iter().filter(may) {
             let Begin { phase, state, router, .. } = group[0];
             let passed = &mut self.passed;
             let first = state as usize * task.phases.phases.len();
@@ -338,7 +343,7 @@ impl<'a> Walk<'a> {
         for &(holder, at) in &self.reached {
             note(&mut self.asked, holder, at);
         }
-        for group in groups {
+        for group in groups.iter().filter(may) {
             let Begin { phase, state, router, .. } = group[0];
             if !task.phases.is_reached(target, router) {
                 note(&mut self.asked_at, state, (router, phase));

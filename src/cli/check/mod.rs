@@ -556,7 +556,11 @@ fn virtual_channels(simulation: &Simulation) -> String {
         Some(purpose) => format!("{number} {name} ({purpose})"),
         None => format!("{number} {name}"),
     });
-    format!("{all}, of which this traffic takes {}", named.collect::<Vec<_>>().join(", "))
+    let named: Vec<String> = named.collect();
+    match named.is_empty() {
+        true => format!("{all}, of which this traffic takes none"),
+        false => format!("{all}, of which this traffic takes {}", named.join(", ")),
+    }
 }
 
 /// Returns a note on workloads whose packets choose no hops though the routing is adaptive.

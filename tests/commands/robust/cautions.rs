@@ -54,7 +54,7 @@ const ROWS: &[Caution] = &[
                    rule = { ugal = { queues = \"port\" } }\n[traffic]\npattern = { group-shift = { by = 1 } }\nload = 0.5\n",
         says: "keeps the load of all sending nodes below 0.417; try --set",
         before: 0.2..0.417,
-        after: 0.43,
+        after: 0.4,
     },
     Caution {
         name: "a buffer below its round trip",

@@ -467,7 +467,8 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                     Look::TooShort(filled) if self.extend_warm_up(settings, filled) => continue,
                     Look::Open(ending) if windows >= most => return Ok(ending),
                     Look::TooShort(_) if windows >= most => {
-                        return Ok(Ending::Undecided(Doubt::WarmUp));
+                        let few = self.too_little();
+                        return Ok(Ending::Undecided(few.unwrap_or(Doubt::WarmUp)));
                     }
                     Look::Open(_) | Look::TooShort(_) => {}
                 }
@@ -501,15 +502,20 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         if let Some(filled) = self.too_short(settings) {
             return Look::TooShort(filled);
         }
-        let messages = self.messages_received();
-        if messages < ENOUGH_MESSAGES {
-            return Look::Open(Ending::Undecided(Doubt::TooLittle { messages }));
+        if let Some(few) = self.too_little() {
+            return Look::Open(Ending::Undecided(few));
         }
         match open {
             Some(doubt) => Look::Open(Ending::Undecided(doubt)),
             None if self.precise(settings) => Look::Known(Ending::Steady),
             None => Look::Open(Ending::SteadyImprecise),
         }
+    }
+
+    /// Whether too few messages were received to tell anything.
+    fn too_little(&mut self) -> Option<Doubt> {
+        let messages = self.messages_received();
+        (messages < ENOUGH_MESSAGES).then_some(Doubt::TooLittle { messages })
     }
 
     /// The confidence interval of the mean latency of what was measured.

@@ -211,7 +211,7 @@ fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> Stri
         ),
         Cause::Whole { growth } => format!(
             "not steady: what waits at the sources grew by {:.1}% of what was offered, so load {offered:.3} looks \
-             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}, or {longer}",
+             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}",
             growth * 100.0,
             advised(accepted)
         ),

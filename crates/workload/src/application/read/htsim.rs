@@ -30,9 +30,12 @@ pub(crate) const HTSIM: Format = Format {
 fn is_line(line: &str) -> bool {
     let Some((first, rest)) = line.split_once(' ') else { return false };
     let ends = first.split_once("->");
-    matches!(first, "Nodes" | "nodes")
+    // Routes of Angara's tables begin alike, and so does a key of a scenario, `nodes = 4`.
+    let connects =
+        || rest.split_whitespace().any(|word| matches!(word, "size" | "start" | "trigger"));
+    (matches!(first, "Nodes" | "nodes") && rest.trim().parse::<i64>().is_ok())
         || (first == "Connections" && is_number(rest))
-        || ends.is_some_and(|(source, to)| is_number(source) && is_number(to))
+        || ends.is_some_and(|(source, to)| is_number(source) && is_number(to)) && connects()
 }
 
 /// How a connection begins.

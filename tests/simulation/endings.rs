@@ -17,12 +17,15 @@ impl Programs {
     fn new(test: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("flitlab-{test}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
-        let hangs = "num_ranks 2\nrank 0 {\nl1: recv 1000b from 1 tag 1\n}\nrank 1 {\n\
-                     l1: recv 1000b from 0 tag 1\n}\n";
+        // After a message each waits for what the other sends behind its own receipt.
+        let hangs = "num_ranks 2\nrank 0 {\nl0: send 1000b to 1 tag 2\nl1: recv 1000b from 1 tag 1\n\
+                     l2: send 1000b to 1 tag 1\nl2 requires l1\n}\nrank 1 {\n\
+                     l0: recv 1000b from 0 tag 2\nl1: recv 1000b from 0 tag 1\n\
+                     l2: send 1000b to 0 tag 1\nl2 requires l1\n}\n";
         let calc = "calc 9000000000000000";
         let long = format!(
-            "num_ranks 2\nrank 0 {{\nl1: {calc}\nl2: {calc}\nl3: {calc}\nl2 requires l1\n\
-             l3 requires l2\n}}\nrank 1 {{\nl1: calc 10\n}}\n"
+            "num_ranks 2\nrank 0 {{\nl1: {calc}\nl2: {calc}\nl3: send 8b to 1\nl2 requires l1\n\
+             l3 requires l2\n}}\nrank 1 {{\nl1: recv 8b from 0\nl2: {calc}\nl2 requires l1\n}}\n"
         );
         fs::write(folder.join("hangs.goal"), hangs).unwrap();
         fs::write(folder.join("long.goal"), long).unwrap();

@@ -331,7 +331,7 @@ fn ranks_that_share_a_node_are_those_of_the_schedule_where_it_says_so() {
         "[topology.torus]\ndimensions = [16]\n[application]\nfile = \"made.goal\"\n",
     );
     let of_file =
-        place.json(&["run", "y.toml", "--json"])["points"][0]["completion_time_ns"].clone();
+        place.json(&["run", "y.toml", "--json"])["points"][0]["completion_time_us"].clone();
     assert_eq!(of_file, turned);
 }
 

@@ -206,8 +206,9 @@ impl Starter {
         }
         if let Some((table, name)) = path.rsplit_once('.') {
             let routing = self.table();
-            if path == RULE && self.is_rule() {
-                return Some(Some(format!("\"{}\"", self.routing)));
+            if table == "routing.relation" && self.is_rule() {
+                // Which of the other keys mean something depends on the rule.
+                return (path == RULE).then(|| Some(format!("\"{}\"", self.routing)));
             }
             if path == ALGORITHM && routing == AGNOSTIC {
                 let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };

@@ -24,7 +24,7 @@ use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect, has_ended};
 use flitlab_engine::memory_needed;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
-const WARM_UP: u32 = 4;
+const WARM_UP: u32 = 6;
 
 /// Windows simulated to see what packets cost and how many get through; the last one counts for
 /// that.
@@ -151,7 +151,8 @@ impl Pace {
         let cost = Duration::from_secs_f64(low + (high - low).max(0.0) * crowd * crowd);
         if share > 1.0 {
             let warm_up = warm_up_of(simulation, |most| most);
-            let windows = warm_up + f64::from(settings.minimum_windows);
+            // Growth is told after twice the fewest.
+            let windows = warm_up + 2.0 * f64::from(settings.minimum_windows);
             return (window * windows * self.accepted / load, cost);
         }
         // Means of windows scatter less with more packets in each, and more near saturation.

@@ -33,7 +33,8 @@ fn is_line(line: &str) -> bool {
     // Routes of Angara's tables begin alike, and so does a key of a scenario, `nodes = 4`.
     let connects =
         || rest.split_whitespace().any(|word| matches!(word, "size" | "start" | "trigger"));
-    (matches!(first, "Nodes" | "nodes") && rest.trim().parse::<i64>().is_ok())
+    let counts = || rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-');
+    (matches!(first, "Nodes" | "nodes") && counts())
         || (first == "Connections" && is_number(rest))
         || ends.is_some_and(|(source, to)| is_number(source) && is_number(to)) && connects()
 }

@@ -179,7 +179,7 @@ impl Toml {
         self.set_by("command line", "--set ", assignment);
     }
 
-    /// [`Document::set`] of somebody who calls the assignment's place by another name, and writes
+    /// `Document::set` of somebody who calls the assignment's place by another name, and writes
     /// something else in front of it.
     pub fn set_by(&mut self, place: &str, option: &str, assignment: &str) {
         let source = Arc::new(Source {

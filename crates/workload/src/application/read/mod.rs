@@ -2,7 +2,7 @@
 //!
 //! A format is a row of [`FORMATS`]: how a file is recognised by what it begins with, what reads
 //! it, and which [`Options`] that takes. A further format is a file here and a row. Formats that are
-//! not read are rows of [`formats`](crate::formats), with the way out.
+//! not read are rows of [`formats`], with the way out.
 //!
 //! Traces of MPI programs are read call by call into [`Program`](super::generate::program::Program)s
 //! by way of `Calls`, one rank after the other. Kept are the schedule, and of the traces what one
@@ -67,7 +67,7 @@ impl PartialEq for Format {
 }
 
 /// Every format that is read. The first that recognises a file has it. The other formats that are
-/// known, and the way out for each, are in [`formats`](crate::formats).
+/// known, and the way out for each, are in [`formats`].
 pub static FORMATS: [Format; 7] =
     [goal::GOAL, SIMGRID, CHAKRA, HTSIM, DUMPI, DUMPI_BINARY, LIBALLPROF];
 

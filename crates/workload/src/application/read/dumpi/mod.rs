@@ -26,7 +26,7 @@ pub(crate) const DUMPI: Format = Format {
     name: "dumpi",
     what: "a DUMPI trace as text",
     doc: "what dumpi2ascii prints of a trace of DUMPI, a file a rank.",
-    is: |file| file.is_text && file.has(ENTERING),
+    is: |file| file.has(ENTERING),
     takes: &["algorithm"],
     read,
 };

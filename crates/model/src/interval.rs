@@ -44,9 +44,8 @@ pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 ///   (\[kendall\]), which is added. An `r` below 0 counts as 0.
 /// - *The correlation itself is only estimated*, and a measurement that ends at the first interval
 ///   that is short enough ends where it came out too low. The parts show it better than the windows
-///   do: from their autocorrelations follows how many independent parts would tell as much
-///   . With `k` of them the interval is longer by the factor `1 + 6 / k`. The
-///   6 was chosen by experiment: series of normal and of skewed values, whose correlation lasts for
+///   do: from their autocorrelations follows how many independent parts would tell as much.
+///   With `k` of them the interval is longer by the factor `1 + 6 / k`. The 6 was chosen by experiment: series of normal and of skewed values, whose correlation lasts for
 ///   0.1 to 3 windows, keep 92 to 97 of a hundred with it, where ten to sixty windows are looked at
 ///   until the interval is within 2% of the mean.
 /// - *Long tails.* Student's t assumes that the variance was estimated from normal values. With

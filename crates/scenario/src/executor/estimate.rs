@@ -24,7 +24,7 @@ use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect, has_ended};
 use flitlab_engine::memory_needed;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
-const WARM_UP: u32 = 8;
+const WARM_UP: u32 = 10;
 
 /// Windows simulated to see what packets cost and how many get through; the last one counts for
 /// that.

@@ -158,7 +158,7 @@ fn adaptive_rules_of_tori_take_the_ways_that_are_foretold() {
     let failed = "failed_cables = [{ node = [0, 0, 0], direction = \"+x\" }]\n";
     // Rules that take detours on a torus go other ways by `most-room` than are foretold, even at this
     // load.
-    for row in AdaptiveKind::built_in().into_iter().filter(|row| row.name == "adaptive") {
+    for row in AdaptiveKind::built_in().iter().filter(|row| row.name == "adaptive") {
         let table = format!("[routing.{}]\n", row.name);
         for selection in Selection::built_in() {
             let routing = format!("{table}selection = \"{}\"\n", selection.name);

@@ -385,7 +385,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let twice = match settings.warm_up {
             WarmUp::UntilLevel { .. } => {
                 let passed = samples_to_level(&samples, from) as u64;
-                2 * passed * self.window() / SAMPLES_A_WINDOW
+                self.window() / SAMPLES_A_WINDOW * (2 * passed)
             }
             WarmUp::For(_) => Picoseconds::ZERO,
         };
@@ -398,7 +398,10 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let WarmUp::UntilLevel { most } = settings.warm_up else { return false };
         let filled = filled.max(self.state.end());
         let longest = if settings.window.is_none() { MAX_DOUBLINGS } else { 0 };
-        let fits = |doublings: &u32| filled <= self.window * (1 << doublings) * u64::from(most);
+        let fits = |doublings: &u32| {
+            let window = self.window * (1 << doublings);
+            u64::from(filled).div_ceil(window.into()) <= most.into()
+        };
         let Some(doublings) = (self.state.doublings..=longest).find(fits) else { return false };
         for _ in self.state.doublings..doublings {
             let joined = |two: &[Sample]| Sample {
@@ -414,7 +417,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         state.sampled = state.samples.len();
         state.filled = filled;
         state.extensions += 1;
-        state.look = 0;
         state.growth = None;
         state.measuring = false;
         state.history.iter_mut().for_each(|window| window.phase = Phase::WarmUp);

@@ -43,7 +43,7 @@ pub struct MeasurementState {
     pub(super) extensions: u32,
     /// The network has filled at this time at the earliest.
     pub(super) filled: Picoseconds,
-    /// After how many measured windows an answer is looked for next; 0 is the fewest.
+    /// After how many measured windows an answer is looked for next.
     pub(super) look: u32,
     /// When something arrived last.
     pub(super) arrivals: Arrivals,

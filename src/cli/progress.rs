@@ -19,11 +19,11 @@ use flitlab::units::time_text;
 /// How long work may take before its progress is shown on a terminal.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long it may take before its progress is told elsewhere, and the time from one line to the
-/// next, at the least.
+/// How long work may take elsewhere before its first line, and the least time between two lines.
 const PATIENCE_OFF_TERMINAL: Duration = Duration::from_secs(10);
 
-/// The same as a part of all the time so far, so that work of days writes no thousands of lines.
+/// Two lines are at least one over this of the elapsed time apart: work of days writes a hundred of
+/// them, not thousands.
 const PART: u32 = 20;
 
 /// How often the clock in the bar goes on while nothing else does.

@@ -310,7 +310,7 @@ fn ranks_that_share_a_node_are_those_of_the_schedule_where_it_says_so() {
     place.write("x.toml", &scenario(levels));
     assert_eq!(place.fail(&["check", "x.toml"]).0, 2);
     assert!(time(&format!("{levels}\nranks_per_node = 4")).is_number());
-    // The same schedule as the command's.
+    // A file of the schedule that the command makes takes as long.
     let made = place.run(&[
         "schedule",
         "all-reduce",

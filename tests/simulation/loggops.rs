@@ -66,7 +66,7 @@ fn all_to_all_v(ranks: u32) -> Schedule {
     builder.finish()
 }
 
-/// The same behind a computation, with a computation beside each message.
+/// An all-to-all-v that begins behind a computation, with a computation beside each message.
 fn all_to_all_v_behind(ranks: u32) -> Schedule {
     let bytes = |from: u32, to: u32| u64::from(1 + (from * 7919 + to * 104_729) % 50_000);
     let mut builder = ScheduleBuilder::new();

@@ -1,4 +1,5 @@
-//! What is said of hops and latencies without load, beside a run at load 0.01: every routing there is.
+//! What is said of hops and latencies without load, beside a run at a load of almost nothing: every
+//! routing there is. At load 0.01 a rule that compares rooms by the flit still sees the packet before.
 
 use flitlab::adaptive::{AdaptiveKind, Selection};
 use flitlab::measure::LongerWays;
@@ -23,11 +24,13 @@ fn simulation(text: &str) -> Simulation {
     Simulation::new(&scenario).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
-/// A scenario of even traffic at load 0.01, of tens of thousands of packets.
+/// A scenario of even traffic, of tens of thousands of packets that hardly ever meet.
 fn text(topology: &str, routing: &str) -> String {
+    // The tori have three times the nodes of the others.
+    let window = if topology.contains("torus") { "10 ms" } else { "30 ms" };
     format!(
-        "{topology}{routing}[traffic]\npattern = \"uniform\"\nload = 0.01\nmessage = \"64 B\"\n\
-         [measure]\nwindow = \"150 us\"\nwarm_up_windows = 1\nminimum_windows = 8\nmaximum_windows = 8\n"
+        "{topology}{routing}[traffic]\npattern = \"uniform\"\nload = 0.0002\nmessage = \"64 B\"\n\
+         [measure]\nwindow = \"{window}\"\nwarm_up_windows = 1\nminimum_windows = 8\nmaximum_windows = 8\n"
     )
 }
 
@@ -39,12 +42,15 @@ fn agrees(topology: &str, routing: &str) -> (f64, LongerWays) {
     let measured = simulation.run(&mut |_| {}).found.measured;
     let hops = measured.hops_mean.unwrap_or_else(|| panic!("{text}"));
     let latency = measured.packet_latency_mean.unwrap().0 as f64;
-    let near = |own: f64, run: f64| (own / run - 1.0).abs() < 0.02;
+    let near = |own: f64, run: f64| (own / run - 1.0).abs() < 0.01;
     assert!(near(forecast.hops_mean, hops), "{text}: {} hops, {hops} in a run", forecast.hops_mean);
     let mean = forecast.zero_load_mean;
     assert!(near(mean, latency), "{text}: {mean} ps, {latency} in a run");
+    // The longest way of a network without failures is one of many, some of which are taken.
     let longest = measured.packet_latency_max.unwrap();
-    assert!(forecast.zero_load_maximum.0 as f64 <= longest.0 as f64 * 1.01, "{text}: {longest:?}");
+    let maximum = forecast.zero_load_maximum.0 as f64;
+    let is_rare = topology.contains("failed_cables");
+    assert!(is_rare || maximum <= longest.0 as f64 * 1.01, "{text}: {longest:?}");
     (forecast.hops_mean, forecast.longer_ways)
 }
 
@@ -156,14 +162,17 @@ fn selected_paths_are_those_that_are_foretold() {
 #[test]
 fn adaptive_rules_of_tori_take_the_ways_that_are_foretold() {
     let failed = "failed_cables = [{ node = [0, 0, 0], direction = \"+x\" }]\n";
-    // Rules that take detours on a torus go other ways by `most-room` than are foretold, even at this
-    // load.
-    for row in AdaptiveKind::built_in().iter().filter(|row| row.name == "adaptive") {
-        let table = format!("[routing.{}]\n", row.name);
+    for row in AdaptiveKind::built_in() {
+        let table = match row.name {
+            "profit" | "goal" | "cqr" => {
+                format!("[routing.pick_orthant]\nrule = \"{}\"\n", row.name)
+            }
+            name => format!("[routing.{name}]\n"),
+        };
         for selection in Selection::built_in() {
             let routing = format!("{table}selection = \"{}\"\n", selection.name);
             agrees(RINGS, &routing);
-            if selection.name == "random" {
+            if selection.name == "random" && ["adaptive", "goal"].contains(&row.name) {
                 agrees(&format!("{RINGS}{failed}"), &routing);
             }
         }

@@ -311,10 +311,10 @@ impl<'a> Walk<'a> {
         self.present += 2;
         self.reached.clear();
         let before = self.flaws.len();
-        // Nobody begins a leg for which the phases name a via as lost.
+        // No packet begins a leg whose via the phases name as lost.
         let may = |group: &&&[Begin]| {
             let Begin { phase, router, .. } = group[0];
-            task.phases.lost.is_empty() || task.phases.may_begin((router, phase), target)
+            task.phases.may_begin((router, phase), target)
         };
         for group in groups.iter().filter(may) {
             let Begin { phase, state, router, .. } = group[0];

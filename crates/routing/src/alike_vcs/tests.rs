@@ -120,7 +120,7 @@ fn a_proof_by_classes_finds_what_one_finds_that_looks_at_all_virtual_channels() 
     assert!(fewer > 20 && wrong > 5, "{fewer} {wrong}");
 }
 
-/// The same relation with phases, with other hops.
+/// Builds a relation with the phases of another one, whose lists of hops `change` has changed.
 pub(crate) fn changed_phases(
     fabric: &Fabric,
     relation: &Relation,

@@ -67,7 +67,7 @@ impl Dal {
         let has_failed = !fabric.failed_cables().is_empty();
         let up_down = (has_failed && pairs.any(is_lost)).then(|| UpDown::new(fabric));
         if let (1, Some(_)) = (vcs, &up_down) {
-            // What is left of the ways without an escape leads nowhere.
+            // Some pairs have a way by the escape alone, which takes a virtual channel of its own.
             return Err(NoRelation::VirtualChannels { needed: 2, vcs });
         }
         Ok(Self { rows, ways, up_down: up_down.transpose()?, vcs, cost })

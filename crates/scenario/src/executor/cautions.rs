@@ -56,7 +56,7 @@ impl Simulation {
             format!(
                 "by this rule a packet never takes a detour that begins by the port of its minimal way, since all virtual \
                  channels of the port count for both: that keeps the load of all sending nodes below {bound:.3}; try --set \
-                 'routing.relation.rule={{ ugal = {{ queues = \"vc-if-shared\" }} }}'"
+                 'routing.relation.rule.ugal.queues=\"vc-if-shared\"'"
             )
         })
     }

@@ -61,7 +61,7 @@ pub struct Rows<'a> {
     between: Vec<Vec<u32>>,
     /// By router: its place on the ways up and down.
     height: Vec<(u32, u32)>,
-    /// The same on these ways, where a packet may still go up, and where it may not.
+    /// The fewest hops up and then down, and the fewest hops down alone.
     rising: Vec<Vec<u32>>,
     falling: Vec<Vec<u32>>,
     /// Whether a hop in the order of dimensions is missing.

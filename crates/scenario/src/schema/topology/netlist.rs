@@ -47,7 +47,8 @@ pub(super) fn variant<'v, 'd>(seed: u64) -> Variant<'v, 'd, TopologySpec> {
         }
         let Netlist { fabric: whole, switches, adapters, left_out, messages: _ } = netlist;
         let (name, mut hash) = (file.name(), file.hash);
-        // What is left out unasked is in no key, and decides on the results.
+        // Adapters that are left out by default stand in no key but change results, so the hash has
+        // them.
         if !left_out.is_empty() {
             let ids: Vec<&str> = left_out.iter().map(|it| it.id.as_str()).collect();
             hash = hexadecimal(&Sha256::digest(format!("{hash} without {}", ids.join("\n"))));

@@ -79,7 +79,7 @@ pub(super) fn sort_by_key<T: Copy, K: Ord>(elements: &mut [T], key: impl Fn(&T) 
     if let Some(depth) = elements.len().checked_ilog2() {
         divide(elements, 2 * depth, &less);
     }
-    // What is left is done by insertion, which keeps the order of equal ones.
+    // Insertion sorts the rest, and keeps the order of equal elements.
     elements.sort_by_key(|element| key(element));
 }
 

@@ -224,7 +224,7 @@ fn a_run_says_how_far_it_is_from_its_bound_and_why() {
         "times at least",
         "lock step: 15 steps",
         "the busiest channel, ",
-        "packets waited for",
+        "heads of buffers waited for",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

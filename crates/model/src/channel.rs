@@ -45,8 +45,8 @@ pub struct ChannelStatistics {
     /// Flits among these that were sent again; `None` unless the channel is between routers and
     /// links err.
     pub flits_resent: Option<u64>,
-    /// Time in which packets waited for this channel, by reason. `None` where links are shared flit
-    /// by flit, unless stall times are asked for.
+    /// Time in which heads of buffers waited for this channel, by reason. `None` where links are
+    /// shared flit by flit, unless stall times are asked for.
     pub stalled: Option<[Picoseconds; STALLS]>,
 }
 
@@ -61,7 +61,7 @@ pub struct ChannelReport {
     pub statistics: ChannelStatistics,
     /// Fraction of the time in which the channel carried a flit.
     pub utilisation: f64,
-    /// Fraction of the time in which packets waited for the channel, by reason ([`Stall`]). `None`
-    /// where links are shared flit by flit, unless stall times are asked for.
+    /// Fraction of the time in which heads of buffers waited for the channel, by reason
+    /// ([`Stall`]). `None` where links are shared flit by flit, unless stall times are asked for.
     pub stalled: Option<[f64; STALLS]>,
 }

@@ -24,17 +24,17 @@ macro_rules! channel_row {
                 flits: u64 as Given<Count<u64>>, "flits", "flits", Count, usual;
                 /// Share of the time in which flits crossed it.
                 utilisation: f64 as Given<Number>, "utilisation", "utilisation", Throughput, usual;
-                /// Share of the time in which packets waited since there was no room downstream for
-                /// one.
+                /// Share of the time in which heads of buffers waited since there was no room
+                /// downstream for a packet. What stands behind a head is not counted.
                 stalled_no_credit: Option<f64> as Number, "stalled_no_credit", "waiting for credits", Throughput, usual;
                 /// Share of the time in which there was room for a packet, but not for the bubble
                 /// that a ring must keep.
                 stalled_bubble: Option<f64> as Number, "stalled_bubble", "waiting for the bubble", Throughput, usual;
-                /// Share of the time in which packets waited while the output was sending another
-                /// packet.
+                /// Share of the time in which heads of buffers waited while the output was sending
+                /// another packet.
                 stalled_output_busy: Option<f64> as Number, "stalled_output_busy", "output busy", Throughput, usual;
-                /// Share of the time in which packets waited since their inputs were sending other
-                /// packets.
+                /// Share of the time in which heads of buffers waited since their inputs were sending
+                /// other packets.
                 stalled_input_busy: Option<f64> as Number, "stalled_input_busy", "input busy", Throughput, usual;
                 /// Of its flits, those that were sent again; between routers, where links err.
                 flits_resent: Option<u64> as Count<u64>, "flits_resent", "flits sent again", Count, more;

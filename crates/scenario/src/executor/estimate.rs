@@ -3,8 +3,9 @@
 //!
 //! The time of a point is that of the packets which it will deliver. What one costs, and what the
 //! network accepts at most, is measured by simulating the first windows of the series' lowest and
-//! highest load. How many windows a load will need follows from how near to saturation it is. Where
-//! a series saturates is known to some ten percent by that, and so it is an estimate.
+//! highest load. How many windows a load will need follows from how near to saturation it is, and that
+//! from how long its first packets wait. Where a series saturates is known to some ten percent by that,
+//! and so it is an estimate.
 //!
 //! All is counted in processor time of this thread, the limits of what is simulated for it as well: an
 //! estimate does not depend on what else the machine does.
@@ -24,7 +25,7 @@ use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect, has_ended};
 use flitlab_engine::memory_needed;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
-const WARM_UP: u32 = 10;
+const WARM_UP: u32 = 4;
 
 /// Windows simulated to see what packets cost and how many get through; the last one counts for
 /// that.
@@ -52,8 +53,10 @@ const COLLAPSE: f64 = 1.1;
 /// time.
 const UNMEASURED_SATURATION: f64 = 0.7;
 
-/// The standard deviation of packet latencies as a fraction of their mean, far from saturation.
+/// The standard deviation of packet latencies as a fraction of their mean, and how many packets say as
+/// much as one that is independent of all others, far from saturation (`benches/runs/2026-11-28.md`).
 const SPREAD: f64 = 0.35;
+const CORRELATED: f64 = 30.0;
 
 /// What a packet costs where none arrived in the time there was: a rough figure of a present
 /// machine.
@@ -78,8 +81,17 @@ pub(super) struct Pace {
 struct Rehearsal {
     fixed: Duration,
     packet: Duration,
-    /// The share of the offered packets that gets through; `None` if it wasn't seen.
-    accepted: Option<f64>,
+    /// What gets through; `None` if it wasn't seen.
+    seen: Option<Seen>,
+}
+
+/// What the first windows of a load showed of saturation.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// The share of the offered packets that gets through.
+    accepted: f64,
+    /// Their mean latency over that without load.
+    slowed: f64,
 }
 
 impl Pace {
@@ -117,7 +129,7 @@ impl Pace {
         let simulation = Simulation::new(&highest)?.with_forecast(forecast.clone());
         let high = rehearse(&simulation, limit);
         let highest = simulation.load().map_or(1.0, |load| load.fraction);
-        let (sustained, accepted) = saturation(high.accepted, highest, bound);
+        let (sustained, accepted) = saturation(high.seen, highest, bound);
         let packet = [low.packet, high.packet];
         Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, forecast })
     }
@@ -156,7 +168,8 @@ impl Pace {
             return (window * windows * self.accepted / load, cost);
         }
         // Means of windows scatter less with more packets in each, and more near saturation.
-        let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
+        let independent = (2.0 * SPREAD / settings.precision).powi(2);
+        let needed = CORRELATED * independent / window / (1.0 - share).max(0.01);
         let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
         let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));
         (window * (warm_up_of(simulation, |most| WARM_UP.min(most)) + measured), cost)
@@ -271,9 +284,9 @@ impl Simulation {
         if self.offered_load().is_none() {
             return self.time_to_end();
         }
-        let Rehearsal { fixed, packet, accepted } = rehearse(self, REHEARSAL_OF_RUN);
+        let Rehearsal { fixed, packet, seen } = rehearse(self, REHEARSAL_OF_RUN);
         let (bound, load) = (highest_load(self), self.load().map_or(1.0, |load| load.fraction));
-        let (sustained, accepted) = saturation(accepted, load, bound);
+        let (sustained, accepted) = saturation(seen, load, bound);
         let forecast = self.forecast().clone();
         let packet = [packet; 2];
         let pace = Pace { fixed, packet, highest: load, sustained, accepted, forecast };
@@ -332,10 +345,15 @@ impl Simulation {
 
 /// The highest load that is sustained, and what is accepted past it, by which share of the packets of
 /// a load got through in its first moments.
-fn saturation(accepted: Option<f64>, load: f64, bound: f64) -> (f64, f64) {
-    match accepted {
-        Some(share) if share >= SUSTAINED => (bound.max(load), load),
-        Some(share) if share > 0.0 => ((COLLAPSE * share * load).min(bound), share * load),
+fn saturation(seen: Option<Seen>, load: f64, bound: f64) -> (f64, f64) {
+    match seen {
+        // As in a queue with one server, latencies are those without load over what is left of it.
+        Some(Seen { accepted, slowed }) if accepted >= SUSTAINED => {
+            ((load / (1.0 - 1.0 / slowed)).min(bound).max(load), load)
+        }
+        Some(Seen { accepted, .. }) if accepted > 0.0 => {
+            ((COLLAPSE * accepted * load).min(bound), accepted * load)
+        }
         // Nothing at all gets through where packets wait for each other for ever.
         Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
     }
@@ -380,6 +398,9 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
             }
         }
         windows += 1;
+        if windows == 1 {
+            engine.observer().start(0);
+        }
         delivered = [delivered[1], engine.counters().packets_delivered];
         at = [at[1], begun.elapsed()];
     }
@@ -396,11 +417,13 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
         1.0.. => begun.elapsed().div_f64(packets),
         _ => UNMEASURED_PACKET,
     };
-    let accepted =
-        simulation.offered_load().filter(|_| windows >= REHEARSED).map(|(_, offered)| {
-            (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64)
+    let mean = engine.observer().packet_latency().map(|it| it.mean);
+    let seen =
+        simulation.offered_load().filter(|_| windows >= REHEARSED).map(|(_, offered)| Seen {
+            accepted: latest / (offered.packets * window.0 as f64),
+            slowed: mean.map_or(1.0, |mean| mean / simulation.forecast().zero_load_mean).max(1.0),
         });
-    Rehearsal { fixed, packet, accepted }
+    Rehearsal { fixed, packet, seen }
 }
 
 impl Simulation {

@@ -66,7 +66,8 @@ fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
     ))
 }
 
-/// For how long packets waited for channels between routers, by reason.
+/// For how long heads of buffers waited for channels between routers, by reason. What stands behind a
+/// head is not counted.
 fn stalls(channels: &[ChannelRow]) -> Option<String> {
     let network: Vec<&ChannelRow> =
         channels.iter().filter(|it| it.kind == ChannelKind::Network && it.flits > 0).collect();
@@ -87,7 +88,8 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         reasons.into_iter().map(|(share, name)| Some((share?, name))).collect::<Option<Vec<_>>>()
     else {
         return Some(
-            "link.sharing = { flit = { stall_times = true } } has it measured why packets waited"
+            "link.sharing = { flit = { stall_times = true } } has it measured why heads of buffers \
+             waited"
                 .into(),
         );
     };
@@ -99,10 +101,10 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         .map(|(share, name)| format!("{share:.1}% {name}"))
         .collect();
     if list.is_empty() {
-        return Some("packets hardly waited for channels between routers".into());
+        return Some("heads of buffers hardly waited for channels between routers".into());
     }
     Some(format!(
-        "packets waited for each channel between routers {all:.1}% of the time in the mean: {}",
+        "heads of buffers waited for each channel between routers {all:.1}% of the time in the mean: {}",
         list.join(", ")
     ))
 }

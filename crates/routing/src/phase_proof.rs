@@ -118,7 +118,7 @@ impl<'a> Task<'a> {
         // Hops by ports that don't exist are refused, and have a place all the same.
         let named = all().flatten().map(|hop| usize::from(hop.port) + 1);
         let ports = most.chain(named).max().unwrap_or(0);
-        let words = (ports * vcs as usize).div_ceil(64);
+        let words = (ports * vcs as usize).div_ceil(64).max(1);
         let mut sets = vec![0; relation.lists() as usize * words];
         for (hops, set) in all().zip(sets.chunks_mut(words)) {
             for hop in hops.iter().filter(|hop| u32::from(hop.vc) < vcs) {

@@ -122,9 +122,16 @@ impl Scenario {
                 self.bubbles()
             )),
             RoutingSpec::Adaptive(rules) if wormhole || atomic => {
-                let mut sets = vec![format!("{ALLOCATION}=atomic")];
                 let by_table =
                     matches!(self.network.routes(), Ok(Routes::Adaptive(made)) if made.has_table());
+                if !by_table && self.interruption.is_some() {
+                    return Some(format!(
+                        "no bubble keeps rings from deadlock, and after the interruption they are not whole, as datelines need; \
+                         try{}",
+                        self.bubbles()
+                    ));
+                }
+                let mut sets = vec![format!("{ALLOCATION}=atomic")];
                 if !by_table {
                     let table = rules.non_minimal.table();
                     sets.push(format!("routing.{table}.escape=dateline"));

@@ -27,7 +27,7 @@ use flitlab::routing::path_selection::PathSelection;
 use flitlab::routing::phased::PhasedKind;
 use flitlab::routing::relation::RelationRule;
 use flitlab::routing::{agnostic, angara};
-use flitlab::scenario::{Document, Scenario, WorkloadKind};
+use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadKind};
 use flitlab::sweep::{Checkpoint, Simulation};
 use flitlab::topology::builders::BuilderKind;
 use flitlab::traffic::PatternKind;
@@ -316,6 +316,57 @@ fn what_takes_longer_and_longer_beside_a_load_past_saturation_is_not_waited_for(
     let below = run(0.05);
     assert_eq!(below.measured.status, Status::Completed);
     assert_eq!(below.workloads.len(), 2);
+}
+
+/// Found by the combinations: where packets in transit go first, two flows of a load leave nothing of a
+/// channel to an application, and what is under way grows by little.
+#[test]
+fn what_a_load_never_lets_in_is_not_waited_for() {
+    let text = |arbitration: &str| {
+        format!(
+            "topology.hyperx = {{ dimensions = [4, 2], terminals = 2, random_failures = {{ switches = 1, seed = 2 }} }}\n\
+             seed = 2000385\nrouting.relation.rule.dal.weights = \"product\"\n\
+             routing.relation.preference = \"least-queued\"\nrouter.arbitration = \"{arbitration}\"\n\
+             [workloads.load.traffic]\nload = 0.8\n\
+             pattern = {{ matrix = {{ list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] }} }}\n\
+             [workloads.sweep.application]\n\
+             schedule = {{ sweep3d = {{ ranks = 8, points = [4, 4, 4], iterations = 1 }} }}\n"
+        )
+    };
+    let run = |arbitration| {
+        let scenario = Scenario::read(&Document::parse("a.toml", &text(arbitration))).unwrap();
+        Simulation::new(&scenario).unwrap().run(&mut |_| {}).found
+    };
+    let starved = run("transit-first");
+    assert_eq!(starved.measured.status, Status::NotSteady);
+    assert!(starved.warnings[0].contains("always go first"), "{:?}", starved.warnings);
+    assert_eq!(run("round-robin").measured.status, Status::Completed);
+}
+
+/// Found by the combinations: a switch alone has no hops, and what is resolved names each of its
+/// virtual channels.
+#[test]
+fn a_rule_with_phases_of_a_switch_alone_reads_back() {
+    let text = "topology.switch.terminals = 16\nrouting.relation.rule.ugal.candidates = 3\n\
+                routing.relation.lanes = 6\nexchange.pattern = \"all-to-all\"\nexchange.message = \"256 B\"\n";
+    let (scenario, resolved) = Scenario::read_resolved(&Document::parse("a.toml", text)).unwrap();
+    assert_eq!(Scenario::read(&Document::parse("a.toml", &resolved)).unwrap(), scenario);
+}
+
+/// Found by the combinations: datelines were advised for rings that an interruption breaks.
+#[test]
+fn atomic_buffers_of_adaptive_routing_that_an_interruption_meets_are_advised_bubbles() {
+    let text = "topology.torus.dimensions = [4, 4]\nrouting.outflank = {}\n\
+                link.sharing.flit.virtual_channel_allocation = \"atomic\"\n\
+                interruption = { time = \"6 us\", new_tables_after = \"2 us\", random_failures = { cables = 1 } }\n\
+                traffic = { pattern = \"uniform\", load = 0.1 }\n";
+    let mut document = Document::parse("a.toml", text);
+    let scenario = Scenario::read(&document).unwrap();
+    let Deadlock::Possible { advice: Some(advice), .. } = scenario.deadlock() else { panic!() };
+    let sets = shlex::split(&advice[advice.find("--set").unwrap()..]).unwrap();
+    sets.iter().filter(|word| *word != "--set").for_each(|setting| document.set(setting));
+    let scenario = Scenario::read(&document).unwrap_or_else(|it| panic!("{advice}\n{it}"));
+    assert!(!matches!(scenario.deadlock(), Deadlock::Possible { .. }), "{advice}");
 }
 
 #[test]

@@ -182,7 +182,9 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
     match status {
         Status::Completed => {
             assert!(finite || scenario.interruption.is_some(), "a load that is completed");
-            if finite && !beside {
+            // What is counted is that of runs of each workload alone, too, and one of these may not end.
+            let told = |warning: &String| !warning.starts_with("slowdowns are not told");
+            if finite && !beside && outcome.found.warnings.iter().all(told) {
                 assert_eq!(counters.flits_under_way(), 0, "flits that were not delivered");
             }
         }

@@ -37,13 +37,15 @@ pub struct FiniteMeasurement {
 pub type Span = (Picoseconds, Picoseconds);
 
 /// Why finite workloads are not waited for any longer: the loads beside them are past saturation, so
-/// that source queues grow, and what waits in these takes longer and longer.
+/// that source queues grow, and what waits in these takes longer and longer, or they take all of a
+/// channel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outgrown {
     /// The simulated time.
     pub time: Picoseconds,
-    /// By which part of what was created the flits under way have grown in its second half.
-    pub growth: f64,
+    /// By which part of what was created the flits under way have grown in its second half; `None` if
+    /// nothing of the workloads was delivered in its last three quarters.
+    pub growth: Option<f64>,
 }
 
 /// When the workloads of these classes are over, beside which loads go on; `None` if they don't
@@ -81,7 +83,7 @@ pub fn end_of(
             done: done_in_percent,
             most: 100,
         });
-        if let Some(growth) = pace.note(engine, classes, done) {
+        if let Some(growth) = pace.note(engine, classes) {
             return Err(Outgrown { time: engine.now(), growth });
         }
     }
@@ -107,12 +109,12 @@ const GROWTH: f64 = 0.05;
 
 /// How fast finite workloads come on beside loads. At an even pace they have done four times as
 /// much at four times the time. Where source queues grow with the time, what is in these waits for
-/// as long again, and they have done little more.
+/// as long again, and they have done little more. Where others always go first, they do nothing.
 #[derive(Debug, Default)]
 struct Pace {
     /// When the present doubling began.
     since: Picoseconds,
-    /// What was done by then, and by the beginning of the one before.
+    /// Their packets that were delivered by then, and by the beginning of the one before.
     done: [u64; 2],
     /// Flits that were created by then, and those under way.
     created: u64,
@@ -123,12 +125,14 @@ struct Pace {
 
 impl Pace {
     /// Notes what workloads of these classes have done by now. Returns the growth of what is under
-    /// way if that is why it takes longer and longer.
-    fn note(&mut self, engine: &Engine<'_, Collector>, classes: &[u8], done: u64) -> Option<f64> {
+    /// way if they are not to be waited for.
+    fn note(&mut self, engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Option<f64>> {
         let now = engine.now();
         if now < FIRST_DOUBLING.max(2 * self.since) {
             return None;
         }
+        let by_class = engine.observer().by_class();
+        let done = classes.iter().map(|&class| by_class[usize::from(class)].packets).sum();
         let counters = engine.counters();
         let (created, under_way) = (counters.flits_created, counters.flits_under_way());
         let growth = under_way.saturating_sub(self.under_way) as f64
@@ -136,10 +140,11 @@ impl Pace {
         // While ranks compute, nothing has to be done.
         let waits = classes.iter().any(|&class| engine.under_way_of(class) > 0);
         let [half, quarter] = self.done;
-        let is_slower = waits && growth > GROWTH && quarter > 0 && done < 2 * quarter;
-        let slower = if is_slower { self.slower + 1 } else { 0 };
+        let stands = done == quarter;
+        let is_slower = growth > GROWTH && quarter > 0 && done < 2 * quarter;
+        let slower = if waits && (stands || is_slower) { self.slower + 1 } else { 0 };
         *self = Self { since: now, done: [done, half], created, under_way, slower };
-        (slower >= DOUBLINGS).then_some(growth)
+        (slower >= DOUBLINGS).then_some(Some(growth).filter(|_| !stands))
     }
 }
 

@@ -392,17 +392,27 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         (drifts || twice > self.state.warm_up_end()).then_some(twice)
     }
 
-    /// Makes all so far part of a warm-up that is to last until `filled` at least, in windows twice
-    /// as long as often as it takes. Returns whether the settings allow that.
-    fn extend_warm_up(&mut self, settings: &Settings, filled: Picoseconds) -> bool {
-        let WarmUp::UntilLevel { most } = settings.warm_up else { return false };
-        let filled = filled.max(self.state.end());
-        let longest = if settings.window.is_none() { MAX_DOUBLINGS } else { 0 };
-        let fits = |doublings: &u32| {
-            let window = self.window * (1 << doublings);
-            u64::from(filled).div_ceil(window.into()) <= most.into()
-        };
-        let Some(doublings) = (self.state.doublings..=longest).find(fits) else { return false };
+    /// After how many windows a measurement that begins now is looked at first. What swings as slowly as
+    /// the network filled is not seen in less than twice that, and intervals of less come out too short
+    /// (docs/testing.md, "Intervals"); so windows are doubled until the most of them hold as much.
+    fn first_look(&mut self, settings: &Settings, most: u32) -> u32 {
+        let fewest = settings.minimum_windows;
+        let WarmUp::UntilLevel { .. } = settings.warm_up else { return fewest };
+        let enough = self.state.end() * 2;
+        let (now, longest) = (self.state.doublings, self.longest(settings));
+        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most) >= enough;
+        self.double_windows((now..=longest).find(holds).unwrap_or(longest.max(now)));
+        let windows = u64::from(enough).div_ceil(self.window().into());
+        u32::try_from(windows).unwrap_or(u32::MAX).min(most).max(fewest)
+    }
+
+    /// How often windows may be doubled: those that are given are not.
+    fn longest(&self, settings: &Settings) -> u32 {
+        if settings.window.is_none() { MAX_DOUBLINGS } else { 0 }
+    }
+
+    /// Goes on in windows that are twice as long, as often as it takes.
+    fn double_windows(&mut self, doublings: u32) {
         for _ in self.state.doublings..doublings {
             let joined = |two: &[Sample]| Sample {
                 under_way: two[1].under_way,
@@ -412,11 +422,24 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             };
             self.state.samples = self.state.samples.chunks_exact(2).map(joined).collect();
         }
+        self.state.doublings = doublings;
+        self.state.sampled = self.state.samples.len();
+    }
+
+    /// Makes all so far part of a warm-up that is to last until `filled` at least, in windows twice
+    /// as long as often as it takes. Returns whether the settings allow that.
+    fn extend_warm_up(&mut self, settings: &Settings, filled: Picoseconds) -> bool {
+        let WarmUp::UntilLevel { most } = settings.warm_up else { return false };
+        let filled = filled.max(self.state.end());
+        let longest = self.longest(settings);
+        let fits = |doublings: &u32| {
+            let window = self.window * (1 << doublings);
+            u64::from(filled).div_ceil(window.into()) <= most.into()
+        };
+        let Some(doublings) = (self.state.doublings..=longest).find(fits) else { return false };
+        self.double_windows(doublings);
         let state = &mut self.state;
-        state.doublings = doublings;
-        state.sampled = state.samples.len();
         state.filled = filled;
-        state.extensions += 1;
         state.growth = None;
         state.measuring = false;
         state.history.iter_mut().for_each(|window| window.phase = Phase::WarmUp);
@@ -450,13 +473,10 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         loop {
             if !self.state.measuring {
                 self.warm_up(settings, watch)?;
+                self.state.look = self.first_look(settings, most);
                 self.start_measuring();
                 let growth = Growth::new(self.engine.now(), self.backlogs());
                 self.state.growth = Some(growth);
-                // The next measurement is to last longer, if the one before was too short to see
-                // that it had begun too early.
-                let longer = self.state.extensions.saturating_sub(2).min(20);
-                self.state.look = fewest.saturating_mul(1 << longer).min(most);
             }
             let windows: u32 = narrow(self.state.measured().len());
             if windows >= self.state.look {

@@ -39,8 +39,6 @@ pub struct MeasurementState {
     pub(super) measuring: bool,
     /// How often the length of windows was doubled.
     pub(super) doublings: u32,
-    /// How often the warm-up was found to be too short.
-    pub(super) extensions: u32,
     /// The network has filled at this time at the earliest.
     pub(super) filled: Picoseconds,
     /// After how many measured windows an answer is looked for next.

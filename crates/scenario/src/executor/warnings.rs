@@ -12,7 +12,14 @@ use flitlab_engine::measure::{
 use flitlab_report::PointRow;
 
 /// Why what comes to an end beside loads was not waited for.
-pub(super) fn outgrown_warning(time: Picoseconds, growth: f64) -> String {
+pub(super) fn outgrown_warning(time: Picoseconds, growth: Option<f64>) -> String {
+    let Some(growth) = growth else {
+        return format!(
+            "not steady: of what comes to an end nothing was delivered in the last three quarters of {}, since packets of the \
+             loads beside it always go first. Lower a `load`, or choose another `router.arbitration`",
+            time_text(time)
+        );
+    };
     format!(
         "not steady: beside the loads, which look past saturation, what comes to an end takes longer and longer: what is \
          under way grew by {:.1}% of what was created in the second half of {}. Lower a `load`, or begin earlier (`start`)",

@@ -94,7 +94,7 @@ adaptive_figures() {
             cat "$template"
             printf '[traffic]\npattern = %s\nload = "%s GB/s"\n' "$(pattern_of "$network" "$pattern")" \
                 "$(awk -v load="$offered" 'BEGIN { print 16 * load }')"
-            printf '[measure]\nwindow = "%s ns"\nwarm_up_windows = %s\n' "$window" $((warm_up / window))
+            printf '[measure]\nwindow = "%s ns"\nwarm_up = "%s ns"\n' "$window" "$warm_up"
             printf 'minimum_windows = %s\nmaximum_windows = %s\n' $((measured / window)) $((measured / window))
         } >"$scratch/row.toml"
         rm -rf "$scratch"/run-*

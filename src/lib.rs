@@ -68,4 +68,4 @@ pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
 pub use flitlab_scenario as scenario;
 pub use flitlab_scenario::executor as sweep;
-pub use flitlab_workload::{application, traffic};
+pub use flitlab_workload::{application, formats, traffic};

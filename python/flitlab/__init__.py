@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
+from . import _flitlab
 from ._call import Progress, ProgressOption, Scenario, arguments, call, error, options
 from ._errors import CheckError, DeadlockError, Error, RunError, ScenarioError, Warning
 from ._result import Figure, Figures, Result, RoutingTable
@@ -40,6 +41,9 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+#: The version of flitlab, as `flitlab --version` prints it.
+__version__ = _flitlab.version()
 
 # Where they are to be had, for messages of Python.
 for _kind in (CheckError, DeadlockError, Error, RunError, ScenarioError, Warning):
@@ -162,7 +166,7 @@ def route(
     Raises ScenarioError if anything is wrong, and CheckError if pairs have no route (unless
     `allow_partial`) or the table has another flaw.
     """
-    words, text = arguments(scenario, settings, keys)
+    words, text = arguments(scenario, settings, keys, needed=False)
     words += options(
         algorithm=algorithm,
         lanes=lanes,
@@ -202,3 +206,8 @@ def check(
     words, text = arguments(scenario, settings, keys)
     found: dict[str, Any] = json.loads(call(["check", *words], text, progress).json or "{}")
     return found
+
+
+def __dir__() -> list[str]:
+    """What this module has to offer, without what it is made of."""
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__version__"])

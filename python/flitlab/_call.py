@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -41,6 +42,9 @@ def toml(value: Any) -> str:
         value = value.item() if getattr(value, "ndim", 0) == 0 else value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        # TOML's whole numbers have 64 bits. What is that far off is wrong for any key.
+        return repr(float(value)) if abs(value) < 10**300 else ("-" if value < 0 else "") + "1e300"
     if isinstance(value, (int, float)):
         return repr(value)
     if isinstance(value, (str, os.PathLike)):
@@ -81,11 +85,17 @@ def document(scenario: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
 
 
 def arguments(
-    scenario: Optional[Scenario], settings: Optional[Mapping[str, Any]], keys: Mapping[str, Any]
+    scenario: Optional[Scenario],
+    settings: Optional[Mapping[str, Any]],
+    keys: Mapping[str, Any],
+    needed: bool = True,
 ) -> tuple[list[str], Optional[str]]:
     """The words that stand for a scenario and its settings; the text if it is no file."""
     text = None
     words = []
+    if needed and scenario is None or isinstance(scenario, (bytes, bytearray)):
+        kind = "None" if scenario is None else type(scenario).__name__
+        raise TypeError(f"{kind} is no scenario: give a path, a text in TOML or a dictionary")
     if isinstance(scenario, Mapping):
         text = document(scenario)
         words.append(NAMELESS)
@@ -176,7 +186,7 @@ def call(words: Sequence[str], text: Optional[str], progress: ProgressOption) ->
     for note in answer.notes:
         start, _, rest = note.partition(": ")
         if start == "warning":
-            warnings.warn(rest, Warning, stacklevel=outside())
+            warnings.warn(as_keywords(rest), Warning, stacklevel=outside())
     found = answer.has_result or bool(answer.tables)
     if answer.code == 0 or found:
         return answer
@@ -185,10 +195,22 @@ def call(words: Sequence[str], text: Optional[str], progress: ProgressOption) ->
 
 def error(answer: _flitlab.Answer) -> Error:
     """What stands for the exit code of a command that failed."""
+    text = as_keywords(answer.error)
     if answer.code == 4:
-        return CheckError(answer.error, json.loads(answer.json) if answer.json else None)
+        return CheckError(text, json.loads(answer.json) if answer.json else None)
     kinds: dict[int, type[Error]] = {2: ScenarioError, 3: DeadlockError}
-    return kinds.get(answer.code, RunError)(answer.error)
+    return kinds.get(answer.code, RunError)(text)
+
+
+def as_keywords(text: str) -> str:
+    """A message with settings as they are given here: `traffic__load=0.3` for `--set traffic.load=0.3`."""
+
+    def keyword(found: re.Match[str]) -> str:
+        name, value = found["key"], found["value"] or ""
+        return name.replace(".", "__") + "=" + value
+
+    quoted = re.sub(r"--set '(?P<key>[\w.]+)=(?P<value>[^']*)'", keyword, text)
+    return re.sub(r"--set (?P<key>[\w.]+)=(?P<value>)", keyword, quoted)
 
 
 def outside() -> int:

@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
+def version() -> str: ...
 def main(arguments: Sequence[str]) -> int: ...
 def call(
     arguments: Sequence[str],

@@ -34,7 +34,13 @@ const STACK: usize = 8 << 20;
 #[pymodule]
 mod _flitlab {
     #[pymodule_export]
-    use super::{Answer, Table, call, main};
+    use super::{Answer, Table, call, main, version};
+}
+
+/// The version of flitlab.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }
 
 /// Does what the command does with these arguments, its name first. Returns the exit code, or ends

@@ -22,7 +22,7 @@ use flitlab::units::{Picoseconds, time_text};
 /// Whether and when a run keeps its state.
 #[derive(Debug, Args)]
 pub(super) struct Keeping {
-    /// Keep the run's state in FILE on Ctrl-C or SIGTERM; the same command then goes on from there
+    /// Keep the run's state in FILE on Ctrl-C, SIGTERM or SIGHUP; the same command then goes on from there
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Keep it every so many minutes, too

@@ -81,10 +81,13 @@ impl Failures {
         let rows = self.threads.with(|| self.rows(torus, faults, network.seed))?;
         let title = torus_text(torus);
         if let Some(out) = &out {
-            folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
-            for failed in ["cables", "nodes"] {
-                figure(&rows, failed, &title).write_to(out, failed, &Medium::default())?;
-            }
+            out.fill(|| {
+                folder::write(&out.join("failures.csv"), &rows_text(&rows))?;
+                for failed in ["cables", "nodes"] {
+                    figure(&rows, failed, &title).write_to(out, failed, &Medium::default())?;
+                }
+                Ok(())
+            })?;
         }
         if self.json {
             let (systems, seed) = (self.systems, network.seed);

@@ -43,9 +43,11 @@ impl Finished {
     pub fn save(&self, folder: &Path) -> Result<(), String> {
         let save = || {
             let claim = folder::prepare("", Some(folder))?;
-            folder::write(&claim.join(SCENARIO), &self.scenario)?;
-            let keys = keys_of(self.rows.points.iter().map(|point| &point.label));
-            self.write(ResultFolder::begin(&claim, keys)?, &claim)
+            claim.fill(|| {
+                folder::write(&claim.join(SCENARIO), &self.scenario)?;
+                let keys = keys_of(self.rows.points.iter().map(|point| &point.label));
+                self.write(ResultFolder::begin(&claim, keys)?, &claim)
+            })
         };
         save().map_err(|failure: Failure| failure.text())
     }

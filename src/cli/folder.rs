@@ -1,5 +1,7 @@
 //! Where results go: never over others.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Deref;
@@ -112,6 +114,8 @@ pub(super) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(super) struct Claim {
     folder: PathBuf,
+    /// What was there when it was claimed.
+    before: BTreeSet<OsString>,
     _lock: File,
 }
 
@@ -152,9 +156,26 @@ impl Claim {
             }
             // An earlier owner may have removed the file meanwhile: then a new one counts.
             if is_file_at(&file, &path) {
-                return Ok(Some(Self { folder: folder.into(), _lock: file }));
+                let before = names_in(folder).collect();
+                return Ok(Some(Self { folder: folder.into(), before, _lock: file }));
             }
         }
+    }
+
+    /// Does work that writes files into the folder. If it fails, as on a full disk, the files that
+    /// were not there before are taken away: the next try finds the folder as this one did.
+    ///
+    /// # Errors
+    /// As the work.
+    pub(super) fn fill<R>(&self, work: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+        work().inspect_err(|_| {
+            for name in names_in(&self.folder).filter(|name| !self.before.contains(name)) {
+                let path = self.folder.join(name);
+                if path.is_file() {
+                    let _ = fs::remove_file(path);
+                }
+            }
+        })
     }
 
     /// Takes away what a claim left in a folder whose process is about to end.
@@ -175,6 +196,12 @@ impl Drop for Claim {
     fn drop(&mut self) {
         Self::release(&self.folder);
     }
+}
+
+/// The names of what is in a folder, but for a claim's lock.
+fn names_in(folder: &Path) -> impl Iterator<Item = OsString> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).filter(|name| name != LOCK)
 }
 
 pub(super) fn cannot_write(path: &Path, cause: &io::Error) -> Failure {

@@ -67,9 +67,10 @@ struct Written {
     nodes: usize,
 }
 
-/// Routings, and the algorithms of the one that has many.
+/// Routings, and the algorithms and rules of those that have many.
 fn routings() -> Vec<Offer> {
-    Starter::routings().into_iter().chain(Starter::algorithms()).collect()
+    let routings = Starter::routings().into_iter().chain(Starter::algorithms());
+    routings.chain(Starter::rules()).collect()
 }
 
 /// Names for help and completions; what they mean is in the file that is written.

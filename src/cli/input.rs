@@ -1,12 +1,13 @@
 //! The scenario argument that most subcommands take.
 
 use std::io::{IsTerminal, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{Failure, program};
 use flitlab::application::read::Format;
+use flitlab::formats::{Beginning, FileKind, refusal};
 use flitlab::scenario::{Diagnostics, Document, Scenario};
 
 /// A scenario file and the values set on top of it.
@@ -27,19 +28,20 @@ impl Input {
     /// The file, with what was set.
     pub(super) fn document(&self) -> Result<Document, Failure> {
         if self.text.is_none()
-            && let Some(format) = Format::of_file(&self.path)
+            && let Some(problem) = not_a_scenario(&self.path)
         {
-            let name = self.path.display().to_string();
-            let (what, way_out) = (format.what, format.way_out(&name));
-            let message = format!("error: {name} is {what}, no scenario\n  = help: {way_out}");
-            return Err(Failure::Input(message));
+            return Err(Failure::Input(problem));
         }
         let mut document = match &self.text {
             Some(text) => Document::parse(&self.path.display().to_string(), text),
             None => Document::open(&self.path)?,
         };
         for assignment in &self.set {
-            document.set(assignment);
+            match program::current() {
+                // Who calls it from a program has typed no command.
+                Some(_) => document.set_by("settings", "", assignment),
+                None => document.set(assignment),
+            }
         }
         Ok(document)
     }
@@ -50,6 +52,19 @@ impl Input {
         let scenario = Scenario::read(&document)?;
         Ok((document, scenario))
     }
+}
+
+/// The message about a file of a format that is known and is no scenario.
+fn not_a_scenario(path: &Path) -> Option<String> {
+    let name = path.display().to_string();
+    let error = |message: String, help: String| format!("error: {message}\n  = help: {help}");
+    if let Some(format) = Format::of_file(path) {
+        let what = format.what;
+        return Some(error(format!("{name} is {what}, no scenario"), format.way_out(&name)));
+    }
+    let file = Beginning::of_file(path)?;
+    let refusal = refusal(&file, &name, FileKind::Scenario)?;
+    Some(error(refusal.message, refusal.help))
 }
 
 /// The mistakes of a scenario, in colour if that can be seen and is wanted.

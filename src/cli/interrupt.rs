@@ -1,17 +1,20 @@
-//! Ctrl-C, and SIGTERM, which Slurm sends before it kills: the command says how to go on, and ends.
+//! Ctrl-C; SIGTERM, which Slurm sends before it kills; SIGHUP, which comes when a terminal or a
+//! connection closes: the command keeps what it can, says how to go on, and ends.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use super::progress::Bar;
 use super::{Failure, program};
+use flitlab::text_file::read_text;
 
-/// The exit code for either signal: that of SIGINT by the custom of shells.
+/// The exit code for each of these signals: that of SIGINT by the custom of shells.
 pub(super) const INTERRUPTED: i32 = 130;
 
 /// Makes a file that would grow beyond the system's limit (`ulimit -f`) an error of writing, as a
@@ -92,12 +95,21 @@ impl Drop for Interrupt {
     }
 }
 
+/// Whether the end of a terminal ends the command. It does not under `nohup`, which ignores the
+/// signal; where that can't be told, the signal is left as it is.
+fn may_hang_up() -> bool {
+    let status = read_text(Path::new("/proc/self/status")).unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask >> (SIGHUP - 1) & 1 == 0)
+}
+
 /// Has the first signal set a flag and then do something; a second one ends the command at once.
 fn at_signal(asked: &Arc<AtomicBool>, then: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
     // A program that asks for an end once, as `timeout` does, may signal the process and then its
     // group.
     let asked_before = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM].into_iter().chain(may_hang_up().then_some(SIGHUP)) {
         flag::register_conditional_shutdown(signal, INTERRUPTED, asked_before.clone())
             .and_then(|_| flag::register(signal, asked.clone()))
             .map_err(|cause| Failure::Run(format!("can't watch for Ctrl-C: {cause}")))?;

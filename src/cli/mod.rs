@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 done; 1 the run failed (a file could not be written, memory ran out, packets go on
 //! for ever); 2 the input is wrong; 3 a deadlock was found; 4 a check or comparison did not hold;
-//! 130 interrupted by Ctrl-C or SIGTERM. With `--json` a subcommand prints one JSON object on
+//! 130 interrupted by Ctrl-C, SIGTERM or SIGHUP. With `--json` a subcommand prints one JSON object on
 //! standard output and nothing else there; text for people and progress go to standard error.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
@@ -28,6 +28,7 @@ mod reproduce;
 mod results;
 mod route;
 mod run;
+mod run_cost;
 mod same_file;
 mod say;
 mod schedule;
@@ -37,12 +38,14 @@ mod terminal;
 mod text;
 mod threads;
 mod unasked;
+mod unlike;
 mod workloads;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::OnceLock;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
 
 pub use finished::Finished;
@@ -97,7 +100,7 @@ static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::outlive_file_limits();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Arguments::parse_from(&arguments);
+    let parsed = Arguments::read(&arguments).unwrap_or_else(|error| error.exit());
     ARGUMENTS.get_or_init(|| arguments);
     match parsed.execute() {
         Ok(()) => 0,
@@ -114,6 +117,20 @@ fn arguments() -> &'static [OsString] {
 }
 
 impl Arguments {
+    /// Reads the arguments of a command, its name first.
+    ///
+    /// # Errors
+    /// If they are none, or help is asked for.
+    fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
+        Self::try_parse_from(arguments).map_err(|mut error| {
+            if let Some(meant) = set_without_equals(arguments) {
+                let tip = format!("a key and its value are one word: --set {meant}");
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+            }
+            error
+        })
+    }
+
     /// Does what was asked for.
     fn execute(self) -> Result<(), Failure> {
         match self.command {
@@ -133,6 +150,19 @@ impl Arguments {
             Command::Man(pages) => pages.execute(),
         }
     }
+}
+
+/// The word to write where `--set KEY VALUE` was written.
+fn set_without_equals(arguments: &[OsString]) -> Option<String> {
+    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    words.windows(3).find_map(|three| match three {
+        ["--set", key, value] if !key.contains('=') && !value.starts_with('-') => {
+            let word = format!("{key}={value}");
+            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-=".contains(letter);
+            if word.chars().all(is_plain) { Some(word) } else { shlex::try_join([&*word]).ok() }
+        }
+        _ => None,
+    })
 }
 
 /// Why a subcommand did not do what it was asked for.

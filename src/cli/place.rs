@@ -111,15 +111,17 @@ impl Place {
         }
         let folder = absolute(&*results).map_err(|cause| cannot_write(&results, &cause))?;
         let file = |name: &str| folder.join(format!("{name}.txt"));
-        for (name, nodes) in applications.iter().zip(&best.nodes) {
-            let nodes = nodes.iter().map(|&node| fabric.terminal_name(node) + "\n");
-            folder::write(&file(name), &nodes.collect::<String>())?;
-        }
-        for setting in search.settings(&best, |name| file(name).display().to_string()) {
-            document.set(&setting);
-        }
-        folder::write(&results.join("placements.csv"), &rows_text(&rows))?;
-        folder::write(&results.join(SCENARIO), &folder::resolved(&document)?)?;
+        results.fill(|| {
+            for (name, nodes) in applications.iter().zip(&best.nodes) {
+                let nodes = nodes.iter().map(|&node| fabric.terminal_name(node) + "\n");
+                folder::write(&file(name), &nodes.collect::<String>())?;
+            }
+            for setting in search.settings(&best, |name| file(name).display().to_string()) {
+                document.set(&setting);
+            }
+            folder::write(&results.join("placements.csv"), &rows_text(&rows))?;
+            folder::write(&results.join(SCENARIO), &folder::resolved(&document)?)
+        })?;
         let own = own.as_ref().map_or(1.0, |own| best.times_of(own));
         let place = results.display().to_string();
         if self.json {

@@ -6,8 +6,6 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use clap::Parser;
-
 use super::finished::Finished;
 use super::progress::Bar;
 use super::{Arguments, Command, Failure};
@@ -99,7 +97,8 @@ impl Program {
     /// with a deadlock. `None` if it was [interrupted](Self::interrupt).
     pub fn call(self: &Arc<Self>, words: &[OsString], text: Option<&str>) -> Option<Ended> {
         let name = OsString::from("flitlab");
-        let arguments = match Arguments::try_parse_from([&name].into_iter().chain(words)) {
+        let words: Vec<OsString> = [&name].into_iter().chain(words).cloned().collect();
+        let arguments = match Arguments::read(&words) {
             Ok(arguments) => arguments,
             Err(error) => {
                 let text = error.to_string().trim_end().to_owned();

@@ -1,4 +1,5 @@
-//! Progress on standard error, if that is a terminal and the work takes more than a second.
+//! Progress on standard error: on a terminal a line that goes on, once the work takes more than a
+//! second; elsewhere a line now and then, once it takes more than ten.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,12 +11,20 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use terminal_size::{Width, terminal_size_of};
 
 use super::program::{self, Standing};
+use super::say::say;
 use super::text::duration;
 use flitlab::measure::{Phase, Progress};
 use flitlab::units::time_text;
 
-/// How long work may take before its progress is shown.
+/// How long work may take before its progress is shown on a terminal.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long it may take before its progress is told elsewhere, and the time from one line to the
+/// next, at the least.
+const PATIENCE_OFF_TERMINAL: Duration = Duration::from_secs(10);
+
+/// The same as a part of all the time so far, so that work of days writes no thousands of lines.
+const PART: u32 = 20;
 
 /// How often the clock in the bar goes on while nothing else does.
 const TICK: Duration = Duration::from_millis(500);
@@ -35,6 +44,8 @@ struct Line {
     /// The current activity.
     message: Mutex<String>,
     estimate: Mutex<Estimate>,
+    /// When the phase of a simulation began that is under way.
+    phase: Mutex<Option<(Phase, Instant)>>,
 }
 
 /// How long the points of a sweep are thought to take.
@@ -74,6 +85,7 @@ impl Bar {
             over: AtomicBool::new(false),
             message: Mutex::new(message.into()),
             estimate: Mutex::default(),
+            phase: Mutex::default(),
         });
         let shown = Self(line);
         if let Some(program) = program::current() {
@@ -89,6 +101,17 @@ impl Bar {
                     thread::sleep(TICK);
                 }
             });
+        } else {
+            let weak = Arc::downgrade(&shown.0);
+            let _ = thread::Builder::new().spawn(move || {
+                thread::sleep(PATIENCE_OFF_TERMINAL);
+                while let Some(line) = weak.upgrade().filter(|line| !line.is_over()) {
+                    say(&line.told());
+                    let elapsed = line.started.elapsed();
+                    drop(line);
+                    thread::sleep(PATIENCE_OFF_TERMINAL.max(elapsed / PART));
+                }
+            });
         }
         shown
     }
@@ -102,9 +125,10 @@ impl Bar {
         })
     }
 
-    /// Returns whether the bar is visible.
-    pub(super) fn is_wanted() -> bool {
-        program::current().is_none() && stderr().is_terminal()
+    /// How long work takes at the least whose progress is shown; `None` if none is.
+    pub(super) fn patience() -> Option<Duration> {
+        let patience = if stderr().is_terminal() { PATIENCE } else { PATIENCE_OFF_TERMINAL };
+        program::current().is_none().then_some(patience)
     }
 
     /// A simulation has come this far. The end of a measurement is not known: the bar shows the
@@ -120,6 +144,11 @@ impl Bar {
         let digit = 10u64.pow(progress.time.0.max(1).ilog10().saturating_sub(3));
         let simulated = time_text(progress.time / digit * digit);
         self.doing(&format!("{phase}, {simulated} at {} us/s", digits(rate)));
+        let mut since = self.0.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        if since.is_none_or(|(phase, _)| phase != progress.phase) {
+            *since = Some((progress.phase, Instant::now()));
+        }
+        drop(since);
         if !self.0.is_over() {
             self.0.bar.set_position(percent.min(100));
         }
@@ -234,6 +263,39 @@ impl Line {
         }
     }
 
+    /// What is known now, in a line of its own: what is done, what is left, and for how long.
+    fn told(&self) -> String {
+        let length = self.bar.length().unwrap_or(0);
+        let elapsed = self.started.elapsed();
+        let message = self.message.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let done = self.bar.position();
+        let so_far = duration(elapsed.as_secs_f64());
+        match (length, message.is_empty()) {
+            (0, _) => format!("{message}, {so_far} so far"),
+            (_, false) => {
+                let left = self.left_of_measuring(done).map_or_else(String::new, |left| {
+                    format!(", at most about {} left", duration(left))
+                });
+                format!("{done}% done, {message}; {so_far} so far{left}")
+            }
+            _ => {
+                let left = self.left(elapsed, done, length);
+                let left = left
+                    .map_or_else(String::new, |left| format!(", about {} left", duration(left)));
+                let open = length.saturating_sub(done);
+                format!("{done} of {length} done, {open} to go; {so_far} so far{left}")
+            }
+        }
+    }
+
+    /// Seconds that are left of a measurement of which so many percent are done, if it takes the most
+    /// windows that it may.
+    fn left_of_measuring(&self, done: u64) -> Option<f64> {
+        let since = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, since) = since.filter(|(phase, _)| *phase == Phase::Measuring)?;
+        (done > 0).then(|| since.elapsed().as_secs_f64() * (100.0 / done.min(100) as f64 - 1.0))
+    }
+
     /// Seconds that are left of a sweep: what its other points are thought to take, by how long
     /// those took that are done; without an idea of either, as long a point as so far.
     fn left(&self, elapsed: Duration, done: u64, all: u64) -> Option<f64> {
@@ -268,6 +330,7 @@ impl Drop for Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab::units::Picoseconds;
 
     #[test]
     fn what_is_left_of_a_sweep_begins_with_its_plan_and_ends_with_the_clock() {
@@ -282,6 +345,35 @@ mod tests {
         let left = estimate(vec![0, 1]).left(2.0, 2, 3).unwrap();
         assert!((left - 0.8 * (0.2 * 10.0 + 0.8 * 5.0)).abs() < 1e-9, "{left}");
         assert_eq!(estimate(vec![0, 1, 2]).left(9.0, 3, 3), Some(0.0));
+    }
+
+    /// As it is told where there is no terminal.
+    fn told(bar: &Bar) -> String {
+        let told = bar.0.told();
+        bar.finish();
+        told
+    }
+
+    #[test]
+    fn off_a_terminal_it_is_said_what_is_done_and_what_is_left() {
+        let sweep = Bar::of_sweep(3);
+        sweep.expect(vec![40.0, 40.0, 80.0], 2);
+        sweep.point_done(0);
+        let said = told(&sweep);
+        assert!(said.starts_with("1 of 3 done, 2 to go; "), "{said}");
+        assert!(said.contains(" so far, about ") && said.ends_with(" left"), "{said}");
+
+        let run = Bar::of_run();
+        let at = |phase, done| Progress { phase, time: Picoseconds(2_000_000), done, most: 50 };
+        run.simulated(at(Phase::WarmUp, 10));
+        run.simulated(at(Phase::Measuring, 10));
+        let said = told(&run);
+        assert!(said.starts_with("20% done, measuring, 2 us at "), "{said}");
+        assert!(said.contains(" so far, at most about ") && said.ends_with(" left"), "{said}");
+
+        let work = Bar::of_work("reading the trace");
+        let said = told(&work);
+        assert!(said.starts_with("reading the trace, ") && said.ends_with(" so far"), "{said}");
     }
 
     #[test]

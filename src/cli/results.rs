@@ -1,6 +1,5 @@
 //! A folder of results, read back: rows, scenario, what the summary says.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -9,11 +8,14 @@ use crate::cli::Failure;
 use crate::cli::say::say;
 use crate::cli::summary::Expectation;
 use flitlab::report::folder::{POINTS, SUMMARY};
+use flitlab::report::html::{Blocks, points_linked};
 use flitlab::report::{
     DeadlockNote, PathChannelRow, Point, ReportError, ResultRows, SustainedLoad,
 };
 use flitlab::scenario::Document;
 use flitlab::sweep::Store;
+use flitlab::text_file::{read_bytes, read_text};
+use flitlab::topology::Torus;
 
 /// How the first line of a resolved scenario begins.
 const RESOLVED_BY: &str = "# Resolved by flitlab ";
@@ -92,7 +94,7 @@ impl Results {
                 resume(folder)
             ))
         };
-        if fs::read(&file).is_ok_and(|content| !content.contains(&b'\n')) {
+        if read_bytes(&file).is_ok_and(|content| !content.contains(&b'\n')) {
             return Err(no_points());
         }
         let rows = ResultRows::read_points(folder, |note| notes.push(note));
@@ -112,16 +114,28 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with the loads of their channels, what the ranks of applications did and
-    /// the rows of their workloads, as far as there are files.
-    pub(super) fn with_details(&self) -> Result<Vec<Point>, Failure> {
+    /// Returns its points with what the ranks of applications did and the rows of their workloads, as
+    /// far as there are files; those that a page shows the channels of have these, too. Also, how many
+    /// points have channels. The page is of so many results, which are drawn as this torus or in
+    /// these blocks.
+    pub(super) fn with_details(
+        &self,
+        results: usize,
+        drawn: (Option<&Torus>, Option<&Blocks>),
+    ) -> Result<(Vec<Point>, usize), Failure> {
         let mut rows = self.rows.clone();
         let note = |note: String| say(&format!("note: {note}"));
-        rows.read_channels(&self.folder, note)?;
+        let have = rows.have_channels(&self.folder)?;
+        let shown = points_linked(&rows.points, &have, results, drawn);
+        rows.read_channels_of(&self.folder, &shown, note)?;
         rows.read_activity(&self.folder, note)?;
         rows.read_workloads(&self.folder, note)?;
         rows.read_timeline(&self.folder, note)?;
-        Ok(rows.points)
+        // A run has no curves; the page shows these figures of it.
+        if rows.points.len() == 1 {
+            rows.read_figures(&self.folder, note)?;
+        }
+        Ok((rows.points, have.into_iter().filter(|have| *have).count()))
     }
 }
 
@@ -130,7 +144,7 @@ fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
     let wrong = |cause: &dyn std::fmt::Display| {
         Failure::input(format!("can't read {}: {cause}", path.display()))
     };
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(wrong(&cause)),
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|cause| wrong(&cause)),
@@ -138,7 +152,7 @@ fn summary(path: &Path) -> Result<Option<Summary>, Failure> {
 }
 
 fn written_by(scenario: &Path) -> Option<String> {
-    let text = fs::read_to_string(scenario).ok()?;
+    let text = read_text(scenario).ok()?;
     let version = text.lines().next()?.strip_prefix(RESOLVED_BY)?.split(':').next()?;
     Some(version.to_owned())
 }

@@ -11,8 +11,9 @@ use super::folder::{Claim, Output};
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
-use super::summary::{Cost, Expectation, Printed, Summary, mention, print_text};
+use super::summary::{Cost, Expectation, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, program, text, workloads};
 use crate::cli::say::say;
@@ -28,6 +29,7 @@ use flitlab::stop;
 use flitlab::sweep::{
     BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
 };
+use flitlab::text_file::read_text;
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};
 
@@ -48,6 +50,10 @@ pub(super) struct Run {
     output: Output,
     #[command(flatten)]
     keeping: Keeping,
+    /// Say how long the run would compute and how much memory it would take, from its first moments,
+    /// and write nothing
+    #[arg(long, conflicts_with_all = ["checkpoint", "log", "log_packets", "log_messages", "timeline"])]
+    dry_run: bool,
     /// Write the digest of all that has happened so far to a CSV file, a row for each 100 ns or so:
     /// where two machines' files part, their simulations do
     #[arg(long, value_name = "FILE")]
@@ -89,8 +95,14 @@ impl Run {
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
+        for note in scenario.network.topology.notes() {
+            bar.above(|| say(&format!("note: {note}")));
+        }
         self.refuse_of_engine(&scenario)?;
         self.refuse_without_application(&scenario)?;
+        if self.dry_run {
+            return self.tell_cost(&scenario, &bar);
+        }
         let identity = || Ok(Scenario::identity(&document)?);
         let (mut keeper, from) = self.keeping.begin(identity)?.unzip();
         let from = from.flatten();
@@ -135,7 +147,7 @@ impl Run {
             simulation = simulation.writing_timeline(timeline.clone());
         }
         if let Some(results) = &results {
-            folder::write(&results.join(SCENARIO), &resolved)?;
+            results.fill(|| folder::write(&results.join(SCENARIO), &resolved))?;
         }
         if document.has_sweep() {
             bar.above(|| say("note: [sweep] is left out by run; flitlab sweep runs its points"));
@@ -143,6 +155,9 @@ impl Run {
         let headline = text::headline(&simulation);
         if !self.output.json {
             bar.above(|| mention(&format!("{headline}\n")));
+        }
+        for note in text::notes([&scenario]) {
+            bar.above(|| say(&format!("note: {note}")));
         }
         for note in text::far_rates([&scenario]) {
             bar.above(|| say(&format!("warning: {note}")));
@@ -152,6 +167,9 @@ impl Run {
         }
         if let Deadlock::Dropped { how, lifetime } = scenario.deadlock() {
             bar.above(|| say(&format!("warning: {}", text::dropped_text(&how, lifetime))));
+        }
+        for caution in simulation.cautions() {
+            bar.above(|| say(&format!("warning: {caution}")));
         }
 
         if let Some(checkpoint) = &from {
@@ -179,15 +197,18 @@ impl Run {
         digests.map_or(Ok(()), |digests| digests.finish())?;
         timeline.map_or(Ok(()), |timeline| timeline.finish()).map_err(ReportError::from)?;
 
-        let Outcome { found, deadlock, logged, work } = outcome;
+        let Outcome { mut found, deadlock, logged, work } = outcome;
         self.write_log(&logged, &simulation)?;
         let warnings = found.warnings.clone();
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
+        // What is printed looks at all channels, whichever are kept.
+        let kept = scenario.kept_channels.keep(simulation.fabric(), found.channels.clone());
+        let channels = std::mem::replace(&mut found.channels, kept);
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
         let wish = FigureRequest { medium: self.output.medium(), ..FigureRequest::titled(&title) };
-        let Point { measured, channels, .. } = &rows.points[0];
+        let (measured, channels) = (&rows.points[0].measured, &channels[..]);
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),
             title: scenario.title.clone(),
@@ -209,7 +230,7 @@ impl Run {
             folder: results.as_deref().map(Path::to_path_buf),
         };
         if let Some(results) = &results {
-            finished.write(ResultFolder::begin(results, Vec::new())?, results)?;
+            results.fill(|| finished.write(ResultFolder::begin(results, Vec::new())?, results))?;
         }
         program::give(|answer| answer.result = Some(finished));
         if let Some(keeper) = &keeper {
@@ -256,6 +277,19 @@ impl Run {
     pub(super) fn for_a_program(&mut self, text: Option<&str>) {
         self.input.text = text.map(str::to_owned);
         self.output.on_demand = true;
+    }
+
+    /// Says what the run would take.
+    fn tell_cost(&self, scenario: &Scenario, bar: &Bar) -> Result<(), Failure> {
+        let _interrupt = Interrupt::clear(bar)?;
+        let simulation = Simulation::new(scenario)?;
+        bar.doing("simulating its first moments");
+        let cost = ExpectedCost::new(&simulation);
+        bar.finish();
+        if self.output.json {
+            return print_json(&cost);
+        }
+        print_text(&format!("{}: {}\n", text::headline(&simulation), cost.text()))
     }
 
     /// Refuses the timeline of what has none.
@@ -358,7 +392,7 @@ fn open_log(
 /// Whether a folder has only what a run of the same scenario left that was killed: no results, or
 /// not all of them.
 fn is_unfinished(folder: &Path, resolved: &str) -> bool {
-    fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
+    read_text(&folder.join(SCENARIO)).is_ok_and(|text| text == resolved)
         && !folder.join(SUMMARY).exists()
         && !Store::is_in(folder)
 }

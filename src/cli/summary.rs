@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, program, text};
-use flitlab::measure::Saturation;
-use flitlab::printable::printable_lines;
+use flitlab::measure::{LongerWays, Saturation};
+use flitlab::printable::{printable_json, printable_lines};
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
 use flitlab::scenario::{Deadlock, Point};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
@@ -22,6 +22,11 @@ pub(super) struct Expectation {
     pub capacity_payload: Option<f64>,
     pub hops_mean: f64,
     pub hops_maximum: u32,
+    /// Whether packets take detours by what waits, and the most hops of one, if it is known.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub detours_under_load: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops_maximum_with_detours: Option<u32>,
     pub zero_load_latency_mean_ns: f64,
     pub zero_load_latency_maximum_ns: f64,
     /// The highest load that the channel loads allow; none if too many pairs would have to be
@@ -62,6 +67,11 @@ impl Expectation {
             capacity_payload: simulation.load().map(|load| load.payload / load.fraction / 1e9),
             hops_mean: forecast.hops_mean,
             hops_maximum: forecast.hops_maximum,
+            detours_under_load: forecast.longer_ways != LongerWays::No,
+            hops_maximum_with_detours: match forecast.longer_ways {
+                LongerWays::AtMost(most) => Some(most),
+                LongerWays::No | LongerWays::Some => None,
+            },
             zero_load_latency_mean_ns: forecast.zero_load_mean / 1e3,
             zero_load_latency_maximum_ns: forecast.zero_load_maximum.0 as f64 / 1e3,
             throughput_bound_load: throughput.map(|flits| flits / capacity),
@@ -187,7 +197,7 @@ pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
         return Ok(());
     }
     let json = serde_json::to_string_pretty(value).expect("plain data");
-    print_text(&(json + "\n"))
+    print_text(&printable_json(&(json + "\n")))
 }
 
 /// Prints on standard output what is not the result: where it can't be printed, the work goes on.

@@ -102,6 +102,18 @@ pub(super) fn far_rates<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<
     notes
 }
 
+/// Returns what is to be said of the workloads of scenarios, once of each.
+pub(super) fn notes<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<String> {
+    let members = all.into_iter().flat_map(|scenario| scenario.workload.members());
+    let mut notes: Vec<String> = Vec::new();
+    for note in members.flat_map(|member| member.spec.notes()) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
+}
+
 /// Describes the outcome of a simulation, one fact a line.
 pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> String {
     let mut text = String::new();
@@ -130,12 +142,17 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         line("offered", format!("load {load:.4}, {payload:.3} GB/s of payload a sending node"));
     }
     if let (Some(load), Some(payload)) = (row.accepted_load, row.accepted_payload) {
-        let least = row.accepted_minimum_source.unwrap_or(0.0);
-        let fairness = row.jain_fairness.unwrap_or(0.0);
-        let accepted = format!(
-            "load {load:.4}, {payload:.3} GB/s of payload a sending node (least served {least:.3}, Jain \
-             fairness {fairness:.4})"
-        );
+        let least = row.accepted_minimum_source.map(|least| format!("least served {least:.3}"));
+        let fairness = row.jain_fairness.map(|fairness| format!("Jain fairness {fairness:.4}"));
+        let beside: Vec<String> = least.into_iter().chain(fairness).collect();
+        let beside = match &beside[..] {
+            [] => String::new(),
+            _ => format!(" ({})", beside.join(", ")),
+        };
+        let half =
+            row.accepted_load_ci95.map_or(String::new(), |half| format!(" +-{half:.4} (95%)"));
+        let accepted =
+            format!("load {load:.4}{half}, {payload:.3} GB/s of payload a sending node{beside}");
         line("accepted", accepted);
     }
     if let Some(time) = row.completion_time {
@@ -261,11 +278,12 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         let text = format!("{name:<width$} {used:5.1}% used{}", waited(channel));
         line(if place == 0 { "busiest channels" } else { "" }, text);
     }
-    if work.counters.grants == 0 {
+    // Under LogGOPS; a program that only computes crosses no network that is simulated.
+    let Some(digest) = row.digest else {
         let time = work.elapsed.as_secs_f64();
         line("simulated", format!("no network, in {time:.2} s"));
         return text;
-    }
+    };
     let (hops, cpu) = (work.counters.packet_hops, work.simulating.as_secs_f64());
     // In a single switch packets have no hops.
     let each = if hops == 0 {
@@ -275,9 +293,8 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         format!(": {:.0} ns each, {million:.2} million a second", work.nanoseconds_each(hops))
     };
     let simulated = format!(
-        "{hops} packet-hops in {:.2} s, {cpu:.2} s of CPU{each}; digest {:016x}",
-        work.elapsed.as_secs_f64(),
-        row.digest.unwrap_or(0)
+        "{hops} packet-hops in {:.2} s, {cpu:.2} s of CPU{each}; digest {digest:016x}",
+        work.elapsed.as_secs_f64()
     );
     line("simulated", simulated);
     text
@@ -354,7 +371,8 @@ pub(super) fn flows(rows: &[FlowRow]) -> String {
     lines.collect()
 }
 
-/// How long packets waited for a channel, and why, if that was measured.
+/// How long heads of buffers waited for a channel, and why, if that was measured. What stands behind a
+/// head is not counted.
 fn waited(channel: &ChannelRow) -> String {
     let reasons = [
         channel.stalled_no_credit,
@@ -369,7 +387,7 @@ fn waited(channel: &ChannelRow) -> String {
     };
     let all = credits + bubble + output + input;
     format!(
-        "; packets waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
+        "; heads of buffers waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
     )
 }
 

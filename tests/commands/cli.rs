@@ -19,7 +19,7 @@ fn scenarios_of_desmos_check_and_run() {
 fn scenarios_of_irregular_networks_check_and_run() {
     assert_eq!(
         scenarios_check_and_run("irregular_scenarios", |path| path.contains("/irregular/")),
-        3
+        4
     );
 }
 
@@ -520,8 +520,9 @@ fn a_warm_up_that_is_too_short_is_not_taken_for_saturation() {
         "--set",
         "measure.growth=0.05",
     ]);
+    // What is measured shows it, and the warm-up goes on in longer windows.
     let warning = String::from_utf8(output.stderr).unwrap();
-    assert!(warning.contains("did not become level"), "{warning}");
-    assert!(warning.contains("--set measure.warm_up_windows=10"), "{warning}");
-    assert!(!warning.contains("saturation"), "{warning}");
+    assert!(output.status.success() && !warning.contains("saturation"), "{warning}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("steady; ") && !said.contains("not steady"), "{said}");
 }

@@ -175,3 +175,181 @@ fn traces_of_other_programs_are_checked_read_as_goal_and_run() {
     let (code, errors) = place.fail(&["schedule", "read", "ti.txt", "--groups", "none.json"]);
     assert!(code == 2 && errors.contains("can't read none.json"), "{errors}");
 }
+
+/// What a command says besides its result.
+fn said(place: &Workplace, arguments: &[&str]) -> String {
+    let output = place.flitlab(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    // Lines are wrapped where they are long.
+    String::from_utf8(output.stderr).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_a_trace_leaves_open_is_said_by_each_command_that_reads_it() {
+    let place = Workplace::new("schedule_notes");
+    place.write(
+        "t-0.txt",
+        "MPI_Init:-:1:2:0\nMPI_Isend:5:1:4:11,8,8:1:7:0,0,2:160:6\nMPI_Finalize:3:4\n",
+    );
+    place.write(
+        "t-1.txt",
+        "MPI_Init:-:1:2:0\nMPI_Recv:5:1:4:11,8,8:0:7:0,1,2:6\nMPI_Finalize:6:7\n",
+    );
+    place
+        .write("x.toml", "[topology.torus]\ndimensions = [2]\n[application]\nfile = \"t-0.txt\"\n");
+    for arguments in [
+        &["schedule", "check", "t-0.txt"][..],
+        &["schedule", "read", "t-0.txt", "--out", "x.goal"],
+        &["check", "x.toml"],
+        &["run", "x.toml", "--out", "out"],
+    ] {
+        let said = said(&place, arguments);
+        for note in [
+            "note: t-0.txt: calls with a time before that of the call before: 1;",
+            "note: t-0.txt: requests that were begun and never waited for: 1;",
+        ] {
+            assert!(said.contains(note), "{arguments:?}: {said}");
+        }
+    }
+    let checked = place.json(&["schedule", "check", "t-0.txt", "--json"]);
+    assert_eq!(checked["notes"].as_array().unwrap().len(), 2);
+    assert!(place.json(&["schedule", "check", "x.goal", "--json"]).get("notes").is_none());
+}
+
+#[test]
+fn an_application_in_which_all_send_first_is_told_to_hang_and_what_lets_it_end() {
+    let place = Workplace::new("schedule_hangs");
+    let mut text = String::from("num_ranks 4\n");
+    for rank in 0..4 {
+        let (to, from) = ((rank + 1) % 4, (rank + 3) % 4);
+        text += &format!(
+            "rank {rank} {{\ns: send 131072b to {to}\nr: recv 131072b from {from}\nr requires s\n}}\n"
+        );
+    }
+    place.write("ring.goal", &text);
+    for (name, network, advice) in [
+        ("flits.toml", "", "application.eager_limit=\"128 KiB\""),
+        (
+            "loggops.toml",
+            "network = { loggops = {} }\n",
+            "application.network.loggops.eager_limit=\"128 KiB\"",
+        ),
+    ] {
+        let scenario = format!(
+            "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"ring.goal\"\n{network}"
+        );
+        place.write(name, &scenario);
+        let warned = said(&place, &["check", name]);
+        assert!(
+            warned.contains("warning: the application will hang: each of these waits"),
+            "{warned}"
+        );
+        assert!(warned.contains("with `eager_limit = \"128 KiB\"`"), "{warned}");
+        let (code, errors) = place.fail(&["run", name]);
+        assert_eq!(code, 3, "{errors}");
+        let errors = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(errors.contains("with `eager_limit = \"128 KiB\"`"), "{errors}");
+        // The advice works.
+        assert!(!said(&place, &["check", name, "--set", advice]).contains("hang"));
+        let text = place.run(&["run", name, "--set", advice]);
+        assert!(text.contains("completed"), "{text}");
+    }
+    // No limit helps where nobody sends first.
+    let first = text.replace("r requires s", "s requires r");
+    place.write("ring.goal", &first);
+    let warned = said(&place, &["check", "flits.toml"]);
+    assert!(warned.contains("will hang") && !warned.contains("eager_limit"), "{warned}");
+}
+
+#[test]
+fn sends_of_a_trace_of_chakra_wait_for_no_receipt_unless_asked_for() {
+    let place = Workplace::new("schedule_eager");
+    let trace =
+        format!("{}/tests/traces/astra-sim/all_reduce/all_reduce.0.et", env!("CARGO_MANIFEST_DIR"));
+    let scenario = |file: &str, more: &str| {
+        format!("[topology.torus]\ndimensions = [4]\n[application]\nfile = \"{file}\"\n{more}")
+    };
+    let limits = |file: &str, more: &str| -> Vec<String> {
+        place.write("x.toml", &scenario(file, more));
+        let resolved = place.run(&["check", "x.toml", "--resolved"]);
+        let lines = resolved.lines().filter(|line| line.contains("eager_limit"));
+        lines.map(|line| line.split('#').next().unwrap().trim().to_owned()).collect()
+    };
+    assert_eq!(limits(&trace, ""), ["eager_limit = \"1024 GiB\""]);
+    assert_eq!(limits(&trace, "eager_limit = \"8 KiB\""), ["eager_limit = \"8 KiB\""]);
+    let both = limits(&trace, "network = \"loggops\"");
+    assert!(both.iter().all(|line| line.contains("eager_limit = \"1024 GiB\"")), "{both:?}");
+    place.write("x.goal", "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n");
+    assert_eq!(limits("x.goal", ""), ["eager_limit = \"64 KiB\""]);
+    let said = said(&place, &["schedule", "read", &trace, "--out", "y.goal"]);
+    assert!(said.contains("simulate what was written with `eager_limit = \"256 KiB\"`"), "{said}");
+}
+
+#[test]
+fn ranks_that_share_a_node_are_those_of_the_schedule_where_it_says_so() {
+    let place = Workplace::new("schedule_nodes");
+    let scenario = |keys: &str| {
+        format!(
+            "[topology.torus]\ndimensions = [16]\n[application.schedule.all-reduce]\nranks = 16\nbytes = \"1 MiB\"\n{keys}\n"
+        )
+    };
+    let ring = "algorithm = \"ring\"\nchannels = 8";
+    let time = |keys: &str| {
+        place.write("x.toml", &scenario(keys));
+        place.json(&["run", "x.toml", "--json"])["points"][0]["completion_time_us"].clone()
+    };
+    let (same_way, turned) = (time(ring), time(&format!("{ring}\nranks_per_node = 8")));
+    assert!(same_way.is_number() && same_way != turned, "{same_way} {turned}");
+    place.write("x.toml", &scenario(ring));
+    let note = said(&place, &["check", "x.toml"]);
+    assert!(note.contains("all 8 `channels` go from rank to rank in the same order"), "{note}");
+    place.write("x.toml", &scenario(&format!("{ring}\nranks_per_node = 8")));
+    assert!(!said(&place, &["check", "x.toml"]).contains("channels"));
+    // Two levels without any rank in the memory of another.
+    let levels = "algorithm = \"hierarchical\"";
+    place.write("x.toml", &scenario(levels));
+    assert_eq!(place.fail(&["check", "x.toml"]).0, 2);
+    assert!(time(&format!("{levels}\nranks_per_node = 4")).is_number());
+    // The same schedule as the command's.
+    let made = place.run(&[
+        "schedule",
+        "all-reduce",
+        "--ranks",
+        "16",
+        "--bytes",
+        "1MiB",
+        "--algorithm",
+        "ring",
+        "--channels",
+        "8",
+        "--ranks-per-node",
+        "8",
+    ]);
+    place.write("made.goal", &made);
+    place.write(
+        "y.toml",
+        "[topology.torus]\ndimensions = [16]\n[application]\nfile = \"made.goal\"\n",
+    );
+    let of_file =
+        place.json(&["run", "y.toml", "--json"])["points"][0]["completion_time_us"].clone();
+    assert_eq!(of_file, turned);
+}
+
+#[test]
+fn files_without_an_end_and_schedules_without_messages_are_told_in_words() {
+    let place = Workplace::new("schedule_limits");
+    let trace =
+        format!("{}/tests/traces/astra-sim/all_reduce/all_reduce.0.et", env!("CARGO_MANIFEST_DIR"));
+    if std::path::Path::new("/dev/zero").exists() {
+        let (code, errors) = place.fail(&["schedule", "check", &trace, "--groups", "/dev/zero"]);
+        assert!(code == 2 && errors.contains("larger than 64 MiB"), "{errors}");
+    }
+    place.write("long.goal", "num_ranks 2\nrank 0 {\nl1: calc 9000\n}\nrank 1 {\n}\n");
+    place.write(
+        "x.toml",
+        "[topology.torus]\ndimensions = [4]\n[application]\nfile = \"long.goal\"\n",
+    );
+    let text = place.run(&["check", "x.toml"]);
+    assert!(text.contains("no bound computed: no message goes from node to node"), "{text}");
+    assert!(!text.contains("at least"), "{text}");
+}

@@ -88,7 +88,7 @@ fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
     let alike = ["--set", "router.preset=angara"];
     assert!(!place.run(&with(&["check", "a.toml"], &alike)).contains("makes all of them alike"));
     let (code, errors) = place.fail(&with(&["sweep", "a.toml", "--out", "alike"], &alike));
-    assert!(code == 0 && !errors.contains("differ"), "{errors}");
+    assert!(code == 0 && !errors.contains("routers and links differ"), "{errors}");
     // What is swept is no surprise.
     let swept = "[sweep.grid]\nrouter.preset = [\"angara\", \"infiniband-4xqdr\"]\n";
     place.write("b.toml", &format!("{SMALL}{swept}"));
@@ -100,6 +100,94 @@ fn what_points_have_unasked_is_said_with_the_key_that_makes_them_alike() {
     let routings = "[sweep.series]\na = {}\nb = { routing.agnostic = {} }\n";
     place.write("c.toml", &format!("{SMALL}{routings}"));
     assert!(place.run(&["check", "c.toml"]).contains("router.preset=angara"));
+}
+
+/// A new user's comparison of a table with adaptive routing: by default the table takes one of
+/// eight virtual channels.
+#[test]
+fn series_of_a_figure_that_take_other_virtual_channels_are_told_with_the_way_out() {
+    let place = Workplace::new("told_unlike");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let tree = format!("[topology.tree]\narity = 4\nlevels = 2\n[traffic]{rest}");
+    let compare = |table: &str| {
+        format!(
+            "{tree}[sweep.series]\n\"d-mod-k\" = {{ routing = {{ agnostic = {{ {table} }} }} }}\n\
+             adaptive = {{ routing.relation.rule = \"nearest-ancestor\" }}\n\
+             [sweep.grid]\ntraffic.load = [0.1, 0.2]\n"
+        )
+    };
+    place.write("a.toml", &compare("algorithm = \"d-mod-k\""));
+    let told = "virtual channels differ: 1 of 8 (d-mod-k); 8 of 8 (adaptive)";
+    let way_out = "routing.agnostic.spread = \"by-pair\"";
+    let said = place.run(&["check", "a.toml"]);
+    assert!(said.contains(told) && said.contains(way_out), "{said}");
+    let unlike = place.json(&["check", "a.toml", "--json"])["sweep"]["unlike"].clone();
+    assert_eq!(unlike[0]["resource"], "virtual-channels", "{unlike}");
+    assert_eq!(unlike[0]["groups"][0]["series"][0], "d-mod-k", "{unlike}");
+    let output = place.flitlab(&["sweep", "a.toml", "--out", "o"]);
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && noted.contains(told), "{noted}");
+    place.run(&["report", "o"]);
+    assert!(place.read("o/report.html").contains("1 of 8 (d-mod-k)"));
+    // The advice, followed.
+    place.write("b.toml", &compare("algorithm = \"d-mod-k\", spread = \"by-pair\""));
+    assert!(!place.run(&["check", "b.toml"]).contains("differ"));
+    let output = place.flitlab(&["sweep", "b.toml", "--out", "alike"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("differ"));
+    // Where the sweep says how many there are, series are compared that have as many.
+    let few = "{tree}[sweep.grid]\nrouter.virtual_channels = [1, 4]\n\
+               routing = [{ agnostic = {} }, { relation = { rule = \"nearest-ancestor\" } }]\n";
+    place.write("c.toml", &few.replace("{tree}", &tree));
+    let said = place.run(&["check", "c.toml"]);
+    assert!(said.contains("1 of 4") && said.contains("4 of 4"), "{said}");
+    assert!(!said.contains("1 of 1"), "{said}");
+    let alone = few.replace("agnostic = {}", "relation = { rule = \"minimal\" }");
+    place.write("d.toml", &alone.replace("{tree}", &tree));
+    assert!(!place.run(&["check", "d.toml"]).contains("differ"));
+}
+
+#[test]
+fn rates_that_come_with_a_topology_are_told_where_series_compare_it() {
+    let place = Workplace::new("told_unlike_rates");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let series = "[sweep.grid]\ntopology = [{ hyperx = { dimensions = [4, 4] } }, \
+                  { tree = { arity = 4, levels = 2, rates = [\"100 Gb/s\"] } }]\n";
+    place.write("a.toml", &format!("[traffic]{rest}{series}"));
+    let said = place.run(&["check", "a.toml"]);
+    assert!(said.contains("rates differ") && said.contains("link.rate 100 Gb/s (tree"), "{said}");
+    let own = format!("[link]\nrate = \"100 Gb/s\"\n[traffic]{rest}{series}");
+    place.write("b.toml", &own);
+    assert!(!place.run(&["check", "b.toml"]).contains("link.rate"));
+}
+
+#[test]
+fn check_says_how_many_virtual_channels_a_table_takes_and_what_spreads_it() {
+    let place = Workplace::new("told_lanes");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let table = |keys: &str| {
+        format!("[topology.tree]\narity = 4\nlevels = 2\n[routing.agnostic]\n{keys}[traffic]{rest}")
+    };
+    place.write("a.toml", &table(""));
+    let said = place.run(&["check", "a.toml"]);
+    let advice =
+        "8, of which the forwarding table uses 1; `spread = \"by-pair\"` in [routing.agnostic]";
+    assert!(said.contains(advice), "{said}");
+    for (value, uses) in [("by-pair", "uses 8"), ("by-destination", "uses 8")] {
+        place.write("b.toml", &table(&format!("spread = \"{value}\"\n")));
+        let said = place.run(&["check", "b.toml"]);
+        assert!(said.contains(uses) && !said.contains("spreads packets"), "{said}");
+    }
+    place.write("c.toml", &table("lanes = 3\nspread = \"by-pair\"\n"));
+    assert!(place.run(&["check", "c.toml"]).contains("uses 3"));
+    // `compare` says it, too.
+    place.write("b.toml", &table("spread = \"by-pair\"\n"));
+    place.run(&["run", "a.toml", "--out", "one"]);
+    place.run(&["run", "b.toml", "--out", "all"]);
+    let output = place.flitlab(&["compare", "one", "all", "--tolerance", "99%"]);
+    let noted = String::from_utf8(output.stderr).unwrap();
+    assert!(noted.contains("1 of 8 in A, 8 of 8 in B"), "{noted}");
+    place.run(&["report", "one", "all", "-o", "both.html"]);
+    assert!(place.read("both.html").contains("virtual channels that packets take"));
 }
 
 #[test]
@@ -467,4 +555,258 @@ fn the_ends_of_ranges_in_the_reference_are_accepted_by_some_scenario() {
     ] {
         read(&format!("[topology.{fabric}\n{load}"), &[]);
     }
+}
+
+/// Two switches with two nodes each, and in the first one a unit that does collective operations.
+const WITH_AGGREGATION: &str = "\
+ibwarn: [565044] sim_connect: attached as client 1 at node \"Switch1\"
+switchguid=0xa0(a0)
+Switch\t4 \"S-a0\"\t\t# \"left\" base port 0 lid 7 lmc 0
+[1]\t\"S-a1\"[1]\t\t# \"right\" lid 8 4xEDR
+[2]\t\"H-b0\"[1](b1)\t\t# \"one\" lid 1 4xEDR
+[3]\t\"H-b4\"[1](b5)\t\t# \"two\" lid 2 4xEDR
+[4]\t\"H-c0\"[1](c1)\t\t# \"Mellanox Technologies Aggregation Node\" lid 5 4xEDR
+
+switchguid=0xa1(a1)
+Switch\t4 \"S-a1\"\t\t# \"right\" base port 0 lid 8 lmc 0
+[1]\t\"S-a0\"[1]\t\t# \"left\" lid 7 4xEDR
+[2]\t\"H-b8\"[1](b9)\t\t# \"three\" lid 3 4xEDR
+[3]\t\"H-bc\"[1](bd)\t\t# \"four\" lid 4 4xEDR
+
+caguid=0xb0
+Ca\t1 \"H-b0\"\t\t# \"one\"
+[1](b1)\t\"S-a0\"[2]\t\t# lid 1 lmc 0 \"left\" lid 7 4xEDR
+
+caguid=0xb4
+Ca\t1 \"H-b4\"\t\t# \"two\"
+[1](b5)\t\"S-a0\"[3]\t\t# lid 2 lmc 0 \"left\" lid 7 4xEDR
+
+caguid=0xb8
+Ca\t1 \"H-b8\"\t\t# \"three\"
+[1](b9)\t\"S-a1\"[2]\t\t# lid 3 lmc 0 \"right\" lid 8 4xEDR
+
+caguid=0xbc
+Ca\t1 \"H-bc\"\t\t# \"four\"
+[1](bd)\t\"S-a1\"[3]\t\t# lid 4 lmc 0 \"right\" lid 8 4xEDR
+
+caguid=0xc0
+Ca\t1 \"H-c0\"\t\t# \"Mellanox Technologies Aggregation Node\"
+[1](c1)\t\"S-a0\"[4]\t\t# lid 5 lmc 0 \"left\" lid 7 4xEDR
+";
+
+/// Its tables, as ibdiagnet has them, in which the unit has entries as well.
+const TABLES_WITH_AGGREGATION: &str = "\
+osm_ucast_mgr_dump_ucast_routes: Switch 0x00000000000000a0
+LID    : Port : Hops : Optimal
+0x0001 : 002  : 00   : yes
+0x0002 : 003  : 00   : yes
+0x0003 : 001  : 01   : yes
+0x0004 : 001  : 01   : yes
+0x0005 : 004  : 00   : yes
+0x0008 : 001  : 01   : yes
+
+osm_ucast_mgr_dump_ucast_routes: Switch 0x00000000000000a1
+LID    : Port : Hops : Optimal
+0x0001 : 001  : 01   : yes
+0x0002 : 001  : 01   : yes
+0x0003 : 002  : 00   : yes
+0x0004 : 003  : 00   : yes
+0x0005 : 001  : 01   : yes
+0x0007 : 001  : 01   : yes
+";
+
+#[test]
+fn a_switchs_aggregation_node_is_no_node_and_that_is_said() {
+    let place = Workplace::new("told_aggregation");
+    place.write("a.net", WITH_AGGREGATION);
+    let workload = "[exchange]\npattern = \"all-to-all\"\nmessage = \"1 KiB\"\n";
+    place.write("a.toml", &format!("[topology.netlist]\npath = \"a.net\"\n{workload}"));
+    for command in ["check", "run"] {
+        let output = place.flitlab(&[command, "a.toml"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && printed.contains("4 nodes"), "{said}{printed}");
+        assert!(said.contains("note: 1 adapter port of a.net is left out"), "{said}");
+        assert!(said.contains("left port 4") && said.contains("leave_out = []"), "{said}");
+        assert!(said.contains("note: 1 line of a.net before its first node"), "{said}");
+    }
+    let all = ["check", "a.toml", "--set", "topology.netlist.leave_out=[]"];
+    assert!(place.run(&all).contains("5 nodes"));
+    let more = "topology.netlist.leave_out=[\"fo*\", \"Mellanox*\", \"five\"]";
+    let output = place.flitlab(&["check", "a.toml", "--set", more]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("3 nodes"), "{said}");
+    assert!(said.contains("no adapter of a.net is called \"five\""), "{said}");
+    // What is written out reads back to the same fabric.
+    place.write("b.toml", &place.run(&["check", "a.toml", "--set", more, "--resolved"]));
+    assert!(place.run(&["check", "b.toml"]).contains("3 nodes"));
+    // Its entries in tables, and its service levels, are skipped.
+    place.write("a.fdbs", TABLES_WITH_AGGREGATION);
+    place.write("paths.txt", "1 3 0\n5 3 1\n1 5 1\n");
+    let check = ["route", "--check", "a.fdbs", "--netlist", "a.net", "--paths", "paths.txt"];
+    let printed = place.run(&check);
+    assert!(printed.contains("12 routed, 0 without a route"), "{printed}");
+}
+
+#[test]
+fn a_path_that_names_a_device_without_end_is_an_error_in_a_moment() {
+    let place = Workplace::new("told_devices");
+    place.write("a.goal", "num_ranks 1\nrank 0 {\n}\n");
+    place.write("a.toml", &format!("{SMALL}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n"));
+    place.run(&["sweep", "a.toml", "--out", "o"]);
+    let errors = refused(&place, &["schedule", "check", "a.goal", "--groups", "/dev/zero"]);
+    assert!(errors.contains("can't read /dev/zero: it is larger than"), "{errors}");
+    let errors = refused(&place, &["schedule", "check", "/dev/zero"]);
+    assert!(errors.contains("/dev/zero is not a schedule or trace"), "{errors}");
+    let endless = |file: &str| {
+        let path = place.0.join(file);
+        let kept = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        (path, kept)
+    };
+    let restore = |(path, kept): (std::path::PathBuf, Vec<u8>)| {
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, kept).unwrap();
+    };
+    let saved = endless("o/summary.json");
+    let (_, errors) = place.fail(&["compare", "o", "o"]);
+    assert!(errors.contains("larger than 64 MiB"), "{errors}");
+    restore(saved);
+    let points = fs::read_dir(place.0.join("o/points")).unwrap();
+    let mut points = points.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let point = points.find(|name| name.ends_with(".point")).unwrap();
+    let saved = endless(&format!("o/points/{point}"));
+    let (code, errors) = place.fail(&["sweep", "a.toml", "--out", "o", "--resume"]);
+    assert!(code == 1 && errors.contains("larger than 64 MiB"), "{errors}");
+    restore(saved);
+    place.run(&["sweep", "a.toml", "--out", "o", "--resume"]);
+}
+
+#[test]
+fn a_file_that_is_no_scenario_is_told_by_its_format() {
+    let place = Workplace::new("told_formats");
+    place.write("a.net", WITH_AGGREGATION);
+    let errors = refused(&place, &["check", "a.net"]);
+    assert!(errors.contains("a.net is a netlist, not a scenario"), "{errors}");
+    assert!(errors.contains("`path` of [topology.netlist] takes it"), "{errors}");
+    place.write("a.dot", "digraph g { a -> b; }\n");
+    let errors = refused(&place, &["route", "--check", "a.net", "--netlist", "a.dot"]);
+    assert!(errors.contains("a.dot is a graph in DOT (Graphviz)"), "{errors}");
+    let errors = refused(&place, &["route", "--check", "a.dot", "--netlist", "a.net"]);
+    assert!(errors.contains("a.dot is a graph in DOT (Graphviz)"), "{errors}");
+    // One error of what it is, not twenty of GOAL.
+    let jobs = "job 1 starts on nodes 0-3\n".repeat(30);
+    place.write("jobs.txt", &jobs);
+    let errors = refused(&place, &["schedule", "check", "jobs.txt"]);
+    assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+    assert!(errors.contains("it begins with `job 1 starts on nodes 0-3`"), "{errors}");
+    assert!(errors.contains("traces of SimGrid, Chakra (.et)"), "{errors}");
+    // What resembles GOAL has its mistakes told.
+    place.write("b.txt", "rank 0 {\n  l1: send 1b to 1\n}\n");
+    assert!(refused(&place, &["schedule", "check", "b.txt"]).contains("num_ranks"));
+}
+
+#[test]
+fn set_with_a_blank_says_what_to_write() {
+    let place = Workplace::new("told_set");
+    place.write("a.toml", SMALL);
+    let (_, errors) = place.fail(&["check", "a.toml", "--set", "traffic.load", "0.3"]);
+    assert!(errors.contains("one word: --set traffic.load=0.3"), "{errors}");
+}
+
+#[test]
+fn single_figures_are_drawn_by_the_names_of_their_files() {
+    let place = Workplace::new("told_only");
+    let steady = SMALL.replace("2 us", "20 us").replace("= 3\n", "= 20\n");
+    let grid =
+        "[sweep.grid]\ntraffic.load = [0.1, 0.2]\ntraffic.pattern = [\"uniform\", \"tornado\"]\n";
+    place.write("a.toml", &format!("{steady}{grid}[sweep.figures]\neach = \"traffic.pattern\"\n"));
+    place.run(&["sweep", "a.toml", "--out", "o", "--no-figures"]);
+    let drawn = |only: &str, folder: &str| {
+        place.run(&["plot", "o", "--only", only, "--format", "svg", "--out", folder]);
+        let files = fs::read_dir(place.0.join(folder)).unwrap();
+        let mut files: Vec<String> =
+            files.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        files.retain(|file| file.ends_with(".svg"));
+        files.sort();
+        files
+    };
+    assert_eq!(drawn("latency", "all").len(), 2);
+    assert_eq!(drawn("latency-tornado", "one"), ["latency-tornado.svg"]);
+    let tails = ["latency-p99-tornado.svg", "latency-p99-uniform.svg"];
+    assert_eq!(drawn("latency-p99-tornado,latency-p99-uniform", "tails"), tails);
+    let (_, errors) = place.fail(&["plot", "o", "--only", "latencies"]);
+    assert!(errors.contains("possible values: latency"), "{errors}");
+}
+
+/// A remote memory operation is a request and a response, which go in direction order unless they are
+/// said to be adaptive.
+#[test]
+fn check_names_the_virtual_channels_that_are_taken_and_the_way_to_adaptive_requests() {
+    let place = Workplace::new("told_channels");
+    let torus = "topology.torus.dimensions = [4, 4]\nrouting.adaptive = {}\n";
+    let remote =
+        "remote_memory = { operation = \"get\", pattern = \"neighbor\", message = \"8 B\" }\n";
+    let check = |text: &str| {
+        place.write("a.toml", text);
+        let output = place.flitlab(&["check", "a.toml"]);
+        assert!(output.status.success(), "{output:?}");
+        let [said, notes] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        let taken = said.lines().find(|line| line.contains("virtual channels")).unwrap();
+        (taken.to_owned(), notes)
+    };
+    let (taken, note) = check(&format!("{torus}{remote}"));
+    assert!(taken.contains("takes 0 request, 1 response"), "{taken}");
+    assert!(!taken.contains("adaptive packets") && !taken.contains("collective"), "{taken}");
+    assert!(note.contains("go in direction order, not by the adaptive routing"), "{note}");
+    // What is advised is accepted, and does what it says.
+    let advised = format!("{torus}[workloads.all]\npackets = \"adaptive\"\n{remote}");
+    let (taken, note) = check(&advised);
+    assert!(taken.contains("2 adaptive (adaptive packets)"), "{taken}");
+    assert!(!note.contains("direction order"), "{note}");
+    let data = "traffic = { pattern = \"uniform\", load = 0.2 }\n";
+    let (taken, note) = check(&format!("{torus}{data}"));
+    assert!(taken.contains("1 response (escape), 2 adaptive (adaptive packets)"), "{taken}");
+    assert!(note.is_empty(), "{note}");
+    let (taken, _) = check(&format!("topology.torus.dimensions = [4, 4]\n{data}"));
+    assert!(taken.ends_with("takes 0 request"), "{taken}");
+}
+
+/// What one run takes is told without running it, and of every kind of workload.
+#[test]
+fn check_and_a_dry_run_say_what_one_run_takes() {
+    let place = Workplace::new("told_cost");
+    for (name, workload) in [
+        ("load", "[traffic]\npattern = \"uniform\"\nload = 0.3\n"),
+        ("ends", "[exchange]\npattern = \"all-to-all\"\nmessage = \"4 KiB\"\n"),
+        (
+            "both",
+            "[workloads.a]\nexchange = { pattern = \"all-to-all\", message = \"4 KiB\" }\n\
+             [workloads.b]\ntraffic = { pattern = \"uniform\", load = 0.2 }\n",
+        ),
+    ] {
+        let file = format!("{name}.toml");
+        place.write(&file, &format!("topology.torus.dimensions = [8, 8]\n{workload}"));
+        let told = place.json(&["run", &file, "--dry-run", "--json"]);
+        let seconds = told["seconds"].as_f64().unwrap();
+        // Both the fixed figure of a machine and nothing at all would be outside.
+        let ran = place.json(&["run", &file, "--json", "--threads", "1", "--out", name]);
+        let cost = &ran["cost"];
+        let took =
+            cost["cpu_seconds"].as_f64().unwrap() + cost["set_up_cpu_seconds"].as_f64().unwrap();
+        let ratio = seconds / took;
+        assert!((0.25..4.0).contains(&ratio), "{name}: {seconds} s are told, it took {took} s");
+        if cfg!(target_os = "linux") {
+            let memory = told["memory_MB"].as_f64().unwrap();
+            assert!((10.0..500.0).contains(&memory), "{name}: {memory} MB");
+        }
+        let said = place.run(&["check", &file]);
+        let line = said.lines().find(|line| line.contains("one run")).unwrap();
+        assert!(line.contains(" of computing on one thread"), "{line}");
+    }
+    assert!(!place.0.join("results").exists(), "nothing was written");
+    let refused = refused(&place, &["run", "load.toml", "--dry-run", "--log", "log.csv"]);
+    assert!(refused.contains("--dry-run"), "{refused}");
 }

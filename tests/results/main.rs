@@ -20,6 +20,7 @@ mod figure_formats;
 mod figure_series;
 mod figures;
 mod json;
+mod kept_channels;
 mod papers;
 mod pictures;
 mod plot;

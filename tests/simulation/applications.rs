@@ -118,6 +118,7 @@ impl Machine {
 fn spec(schedule: Schedule, host: HostParameters) -> ApplicationSpec {
     ApplicationSpec {
         schedule: Arc::new(schedule),
+        notes: Arc::default(),
         placement: Placement::Linear,
         ranks_per_node: 1,
         host,

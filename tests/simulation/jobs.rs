@@ -1,7 +1,7 @@
 //! Several jobs: how much each is slowed by the others, and which nodes they get.
 
 use flitlab::{
-    report::{PointResult, WorkloadRow},
+    report::{Cell, ChannelRow, PointResult, Status, WorkloadRow},
     scenario::{Document, Scenario},
     sweep::Simulation,
     units::Picoseconds,
@@ -53,6 +53,167 @@ fn jobs_that_never_meet_are_not_slowed() {
     assert_eq!(row(&found, "load").slowdown, None);
     assert_eq!(found.slowdowns.len(), 4);
     assert!(found.slowdowns.iter().all(|row| row.slowdown == 1.0));
+}
+
+/// Routers and routings in which rows of a 4x4 torus stay apart, and whether they have what
+/// collective operations take.
+const APART_IN: [(&str, &str, bool); 13] = [
+    ("whole packets", "", true),
+    ("store and forward", "router.switching = \"store-and-forward\"\n", true),
+    ("adaptive", "routing.adaptive = {}\n", true),
+    ("tables", "routing.agnostic = { algorithm = \"dimension-order\", lanes = 2 }\n", false),
+    ("paths", PATHS, false),
+    ("a relation", "routing.relation.rule = \"minimal-by-hop\"\n", false),
+    ("flits", "link.sharing.flit = {}\nrouting.direction_order.dateline = true\n", false),
+    (
+        "worms",
+        "router = { switching = \"wormhole\", buffer = \"8 flits\" }\nlink.sharing.flit = {}\n\
+         routing.direction_order.dateline = true\n",
+        false,
+    ),
+    ("flits, outflank", "link.sharing.flit = {}\nrouting.outflank = {}\n", true),
+    ("flits, adaptive", "link.sharing.flit = {}\nrouting.adaptive = {}\n", true),
+    (
+        "flits that err",
+        "link = { sharing = { flit = {} }, errors = { bit_error_rate = 1e-6 } }\n\
+         routing.direction_order.dateline = true\n",
+        false,
+    ),
+    (
+        "buffers at outputs",
+        "router.output_buffer = \"64 flits\"\nrouting.direction_order.dateline = true\n",
+        false,
+    ),
+    (
+        "buffers at outputs, tables",
+        "router.output_buffer = \"64 flits\"\n\
+         routing.agnostic = { algorithm = \"dimension-order\", lanes = 2 }\n",
+        false,
+    ),
+];
+
+const PATHS: &str = "routing.relation = { rule = \"minimal\", lanes = 2, unproved = true, \
+                     selection = { random = { paths = 2 } } }\n";
+
+/// Workloads on a row each, by name.
+const ON_ROWS: [(&str, &str); 4] = [
+    (
+        "job",
+        "nodes = [0, 1, 2, 3]\n\
+         application.schedule = { all-to-all = { ranks = 4, bytes = \"16 KiB\" } }\n",
+    ),
+    (
+        "get",
+        "nodes = [4, 5, 6, 7]\n\
+         remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"8 B\" }\n",
+    ),
+    (
+        "sum",
+        "collective = { operation = \"all-reduce\", members = [8, 9, 10, 11], message = \"600 B\", \
+         rounds = 5 }\n",
+    ),
+    ("load", "nodes = [12, 13, 14, 15]\ntraffic = { pattern = \"uniform\", load = 0.3 }\n"),
+];
+
+/// Some of the workloads on rows, of which the reads have this service.
+fn on_rows(router: &str, names: &[&str], service: u8, measure: &str) -> String {
+    let of = |name: &str| {
+        let (_, text) = ON_ROWS.iter().find(|it| it.0 == name).unwrap();
+        let service = match (name, service) {
+            ("get", 1..) => format!("service = {service}\n"),
+            _ => String::new(),
+        };
+        format!("[workloads.{name}]\n{service}{text}")
+    };
+    let workloads: String = names.iter().map(|name| of(name)).collect();
+    format!("topology.torus.dimensions = [4, 4]\n{router}{workloads}{measure}")
+}
+
+/// Alone means: the same router, and the messages of the others are gone.
+#[test]
+fn jobs_that_never_meet_are_not_slowed_whatever_parts_the_router_for_the_others() {
+    for (router, text, has_collective) in APART_IN {
+        let by_tables = text.contains("dimension-order") || text == PATHS;
+        for service in 0..=u8::from(by_tables) {
+            let sets: [&[&str]; 4] =
+                [&["job", "get"], &["job", "sum"], &["get", "sum"], &["job", "get", "sum", "load"]];
+            // Where many packets wait, detours by outflank nodes lead out of a row.
+            let sets = if text.contains("outflank") { &sets[..3] } else { &sets };
+            for &names in sets {
+                let names: Vec<&str> =
+                    names.iter().copied().filter(|&it| has_collective || it != "sum").collect();
+                for told in ["alone", "pairs"] {
+                    let measure = format!("[measure]\nslowdowns = \"{told}\"\n");
+                    if names.len() < 2 {
+                        continue;
+                    }
+                    let found = run(&on_rows(text, &names, service, &measure));
+                    let name = format!("{router}, service {service}, {names:?}, {told}");
+                    for row in &found.workloads {
+                        let expected = (row.name != "load").then_some(1.0);
+                        assert_eq!(row.slowdown, expected, "{} of {name}", row.name);
+                    }
+                    assert_eq!(found.slowdowns.is_empty(), told == "alone", "{name}");
+                    let slowed = found.slowdowns.iter().find(|row| row.slowdown != 1.0);
+                    assert_eq!(slowed, None, "{name}");
+                }
+            }
+        }
+    }
+}
+
+/// All flits of a channel by virtual channel, and those by workload.
+fn sums(channel: &ChannelRow) -> (u64, u64) {
+    let sum = |prefix: &str| -> u64 {
+        let columns = ChannelRow::COLUMNS.iter().filter(|it| it.name.starts_with(prefix));
+        let cells = columns.map(|column| match (column.cell)(channel) {
+            Cell::Whole(flits) => u64::try_from(flits).unwrap(),
+            _ => 0,
+        });
+        cells.sum()
+    };
+    (sum("flits_vc"), sum("flits_workload"))
+}
+
+/// What is told by class adds up to what is told of all.
+#[test]
+fn what_is_told_of_each_workload_adds_up_in_every_kind_of_router() {
+    for (router, text, has_collective) in APART_IN {
+        for shift in 0..4 {
+            // On nodes that they share, with a load that goes on at the end, or without it.
+            let names: Vec<&str> = ON_ROWS.iter().map(|it| it.0).collect();
+            let names = names.into_iter().filter(|&it| has_collective || it != "sum");
+            let names: Vec<&str> = names.filter(|&it| shift != 3 || it != "load").collect();
+            let mut scenario = on_rows(text, &names, 0, "");
+            for (own, mixed) in [
+                ("[0, 1, 2, 3]", "[0, 5, 10, 15]"),
+                ("[4, 5, 6, 7]", "[0, 1, 6, 11]"),
+                ("[12, 13, 14, 15]", "[0, 2, 5, 7, 8, 13]"),
+            ] {
+                if shift > 0 {
+                    scenario = scenario.replace(own, mixed);
+                }
+            }
+            if shift == 2 {
+                scenario =
+                    scenario.replace("load = 0.3", "load = 0.45").replace("16 KiB", "5000 B");
+            }
+            let found = run(&scenario);
+            let name = format!("{router}, {shift}");
+            assert_eq!(found.measured.status, Status::Completed, "{name}");
+            let errs = text.contains("bit_error_rate");
+            for channel in &found.channels {
+                let (by_channel, by_workload) = sums(channel);
+                assert_eq!(by_channel, channel.flits, "{name}: {}", channel.channel);
+                // What is sent again, and acknowledgements, are no workload's.
+                let all = by_workload == channel.flits || errs && by_workload < channel.flits;
+                assert!(all, "{name}: {}: {by_workload} of {}", channel.channel, channel.flits);
+            }
+            let of_all = found.measured.packets.unwrap();
+            let of_each = found.workloads.iter().map(|row| row.measured.packets.unwrap_or(0));
+            assert_eq!(of_each.sum::<u64>(), of_all, "{name}");
+        }
+    }
 }
 
 #[test]
@@ -158,7 +319,7 @@ fn a_repeated_program_takes_as_long_as_one_that_repeats_itself() {
 
 /// Flits of each workload on each channel, and all flits.
 fn shares(found: &PointResult) -> Vec<([u64; 2], u64)> {
-    let row = |channel: &flitlab::report::ChannelRow| {
+    let row = |channel: &ChannelRow| {
         let of = [channel.flits_workload0, channel.flits_workload1];
         assert_eq!(channel.flits_workload2, None);
         (of.map(|flits| flits.unwrap_or(0)), channel.flits)
@@ -179,10 +340,9 @@ fn channels_count_the_flits_of_each_job() {
         let text = two("");
         let places: &[usize] = if name == "one" { &[0] } else { &[1] };
         let scenario = scenario(&text);
-        let mut only = Scenario { workload: scenario.workload.only_those(places), ..scenario };
-        only.parameters.classes = only.workload.classes();
+        let only = Scenario { workload: scenario.workload.only_those(places), ..scenario };
         let found = Simulation::new(&only).unwrap().run(&mut |_| {}).found;
-        assert!(found.channels.iter().all(|channel| channel.flits_workload0.is_none()));
+        assert_eq!(found.workloads.len(), 1, "the other one is silent");
         found.channels.iter().map(|channel| channel.flits).collect::<Vec<_>>()
     };
     let (one, other) = (alone("one"), alone("other"));

@@ -58,6 +58,7 @@ fn run(pattern: PatternSpec, load: f64, arbitration: Arbitration) -> LoadMeasure
         senders: &senders,
         sizes: &240.into(),
         access: Access::Write,
+        class: 0,
         weight: 1.0,
     };
     let forecast = forecast(&fabric, &routes, &parameters, &[stream], 64);

@@ -132,8 +132,8 @@ fn outputs_are_granted_in_turn() {
 #[test]
 fn a_packet_that_is_not_granted_its_request_waits_for_a_flit_time() {
     // Ejection takes 10 ps a flit. At router 1 both packets ask at 20 for virtual channel 0 of one
-    // ejection channel. Node 0's crosses. Node 1's does to another virtual channel, but not before
-    // 30. Its last flit crosses at 60, and its last credit is back at 60 + 10 + 5.
+    // ejection channel, in which they came. Node 0's crosses there until 60, a flit each 10 ps, and
+    // node 1's then. Its last flit crosses at 90, and its last credit is back at 90 + 10 + 5.
     let parameters = Parameters {
         crossbar_speedup: 2,
         ejection_rate: rate(10),
@@ -142,7 +142,7 @@ fn a_packet_that_is_not_granted_its_request_waits_for_a_flit_time() {
         ..parameters()
     };
     let messages = [data(0, 0, 1, FOUR), data(12, 1, 1, 2 * FOUR)];
-    assert_eq!(injected(&run_line(2, &parameters, &messages), 1), [12, 75]);
+    assert_eq!(injected(&run_line(2, &parameters, &messages), 1), [12, 105]);
 }
 
 #[test]

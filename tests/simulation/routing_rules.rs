@@ -351,8 +351,8 @@ fn too_few_virtual_channels_deadlock() {
     assert_eq!(run("fewer", "router.virtual_channels=1"), 3);
 }
 
-/// Full networks of random fabrics and rules, with buffers for one packet: none deadlocks with as
-/// few virtual channels as the proof allows, some do with one fewer.
+/// Full networks of random fabrics and rules, with buffers for one packet, many with failures: none
+/// deadlocks with as few virtual channels as the proof allows, some do with one fewer.
 #[test]
 fn no_full_network_deadlocks_with_the_virtual_channels_that_the_proof_allows() {
     fill_networks(0..150);
@@ -367,7 +367,7 @@ fn no_full_network_deadlocks_in_many() {
 }
 
 fn fill_networks(seeds: std::ops::Range<u64>) {
-    let (mut tried, mut deadlocks) = (0, 0);
+    let (mut tried, mut deadlocks, mut with_failures) = (0, 0, 0);
     for seed in seeds {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         let (fabric, spec) = random_phased::fabric_and_rule(random, |random| {
@@ -392,6 +392,7 @@ fn fill_networks(seeds: std::ops::Range<u64>) {
         let full = full_network(&fabric, made_so, (vcs, escapes, seed), &mut random.clone());
         assert!(can_be_delivered(&full), "seed {seed}: {spec:?}");
         tried += 1;
+        with_failures += u32::from(!fabric.failed_cables().is_empty());
         let fewer = vcs.checked_sub(1).filter(|&fewer| fewer > 0);
         let clamped = fewer.and_then(|vcs| Some((vcs, made(vcs, true)?)));
         let Some((vcs, clamped)) = clamped.filter(|(_, made)| !is_proved(made)) else { continue };
@@ -399,6 +400,7 @@ fn fill_networks(seeds: std::ops::Range<u64>) {
         deadlocks += u32::from(!can_be_delivered(&full));
     }
     assert!(tried > 50 && deadlocks * 20 > tried, "{deadlocks} of {tried}");
+    assert!(with_failures * 5 > tried, "{with_failures} of {tried}");
 }
 
 /// A network in which each terminal has many packets for others from the start.

@@ -273,6 +273,7 @@ impl Network {
         };
         let spec = ApplicationSpec {
             schedule: Arc::new(generate::make("all-reduce", &sizes).unwrap()),
+            notes: Arc::default(),
             placement: Placement::Given(nodes.into()),
             ranks_per_node: 1,
             host,

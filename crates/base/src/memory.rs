@@ -89,6 +89,22 @@ pub fn claim(what: impl Into<String>, needed: u64) -> Result<(), Shortage> {
     Err(Shortage::Little { what: what.into(), needed, left, set })
 }
 
+/// Whether `needed` bytes are free on this machine, as far as it reports that; whatever [`VARIABLE`]
+/// says of another one.
+pub fn fits(needed: u64) -> bool {
+    needed <= SMALL || free().is_none_or(|free| needed <= free)
+}
+
+/// Bytes of memory that this process has; `None` where the system does not report it.
+pub fn resident() -> Option<u64> {
+    status("VmRSS")
+}
+
+/// The most bytes of memory that this process has had; `None` where the system does not report it.
+pub fn most_resident() -> Option<u64> {
+    status("VmHWM")
+}
+
 /// Doubles the capacity of a list that is full, so that one more element fits.
 ///
 /// # Errors

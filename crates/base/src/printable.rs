@@ -1,11 +1,13 @@
 //! Text without control characters, for terminals and for files that may not hold them.
 //!
 //! Names come from scenarios, netlists and result files of other people. An escape sequence in one
-//! of them must not reach the terminal. A figure with a control character would not be valid XML.
+//! of them must not reach the terminal, and neither must a character that has the letters behind it
+//! read from right to left or begins a line: such a name looks like another one. A figure with a
+//! control character would not be valid XML.
 
 use std::borrow::Cow;
 
-/// Replaces each control character by its picture: `␛` for an escape.
+/// Replaces each control character by its picture, such as `␛` for an escape, or by `\u{fffd}`.
 pub fn printable(text: &str) -> Cow<'_, str> {
     replaced(text, |_| false)
 }
@@ -14,6 +16,24 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 /// lines.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'))
+}
+
+/// A text of JSON in which control characters are escaped, so that it is printable and the same.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let stays = |letter| matches!(letter, '\n' | '\t');
+    if !json.contains(|letter| is_strange(letter) && !stays(letter)) {
+        return Cow::Borrowed(json);
+    }
+    let mut text = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if is_strange(letter) && !stays(letter) {
+            // Outside of texts JSON has none of them.
+            text += &format!("\\u{:04x}", u32::from(letter));
+        } else {
+            text.push(letter);
+        }
+    }
+    Cow::Owned(text)
 }
 
 /// The text as the content of an element of HTML or XML, printable.
@@ -32,18 +52,31 @@ pub fn without_error_numbers(text: &str) -> String {
 /// Replaces control characters beyond ASCII by characters of equal length in bytes, so that
 /// positions in the text stay valid.
 pub(crate) fn in_place(text: &str) -> Cow<'_, str> {
-    const BEYOND_ASCII: std::ops::RangeInclusive<char> = '\u{80}'..='\u{9f}';
-    if !text.contains(|letter| BEYOND_ASCII.contains(&letter)) {
+    let is_marked = |letter: char| matches!(letter, '\u{80}'..='\u{9f}') || changes_order(letter);
+    if !text.contains(is_marked) {
         return Cow::Borrowed(text);
     }
-    let mark = |letter| if BEYOND_ASCII.contains(&letter) { '¤' } else { letter };
+    let mark = |letter: char| match letter.len_utf8() {
+        _ if !is_marked(letter) => letter,
+        2 => '¤',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
     Cow::Owned(text.chars().map(mark).collect())
 }
 
+/// Whether a character is not to be printed.
+fn is_strange(letter: char) -> bool {
+    letter.is_control() || changes_order(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}')
+}
+
+/// Whether a character is a mark of direction, or separates lines or paragraphs: nobody sees it,
+/// and what is seen is in another order or place.
+fn changes_order(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn replaced(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let strange = |letter: char| {
-        (letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}')) && !stays(letter)
-    };
+    let strange = |letter: char| is_strange(letter) && !stays(letter);
     if !text.contains(strange) {
         return Cow::Borrowed(text);
     }
@@ -68,5 +101,22 @@ mod tests {
         assert_eq!(in_place("a\u{9b}b"), "a¤b");
         assert_eq!(escaped("<a & b\u{1b}>"), "&lt;a &amp; b␛&gt;");
         assert!(matches!(printable("Ångström, 1 µs"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn no_text_is_read_in_another_order_or_on_another_line() {
+        for mark in
+            "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()
+        {
+            let name = format!("a{mark}b");
+            assert_eq!(printable(&name), "a\u{fffd}b");
+            assert_eq!(printable_lines(&name), "a\u{fffd}b");
+            assert_eq!(escaped(&name), "a\u{fffd}b");
+            assert_eq!(in_place(&name).len(), name.len());
+            assert!(!in_place(&name).contains(mark));
+        }
+        assert_eq!(printable_json("\"a\u{202e}\"\n"), "\"a\\u202e\"\n");
+        // Letters of such scripts stay.
+        assert_eq!(printable("שלום"), "שלום");
     }
 }

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use sha2::{Digest, Sha256};
 
 use crate::document::hexadecimal;
+use crate::text_file::read_text;
 
 /// The extension of a file that is being written. A kill leaves such a file behind.
 pub const PARTIAL: &str = "partial";
@@ -35,7 +36,7 @@ fn first_line(name: &str, text: &str) -> String {
 /// # Errors
 /// If the file exists and can't be read.
 pub fn read(path: &Path, name: &str) -> io::Result<Content> {
-    let content = match fs::read_to_string(path) {
+    let content = match read_text(path) {
         Ok(content) => content,
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Content::Missing),
         Err(cause) if cause.kind() == ErrorKind::InvalidData => return Ok(Content::Damaged),

@@ -180,6 +180,7 @@ pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;
 pub use interruption::{Interruption, InterruptionReport};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
+pub use next_hop::demands::virtual_channels_taken;
 pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
 pub use router::holder::Followed;

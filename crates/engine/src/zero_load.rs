@@ -42,6 +42,13 @@ impl EmptyNetwork {
         }
     }
 
+    /// Time from a flit's start on a channel between routers until its credit is back, if it goes on at
+    /// once behind it.
+    pub fn credit_round_trip(&self, class: u8) -> Picoseconds {
+        let ChannelTiming { forward, back, .. } = self.links[usize::from(class)];
+        forward + self.routing + back
+    }
+
     /// Time from a packet's injection to its last flit at the sink. It crosses an injection
     /// channel, channels between routers, and an ejection channel, each of a class of cables.
     ///

@@ -188,6 +188,7 @@ impl Cabling {
             terminal_router: ports.iter().map(|&(router, _)| router).collect(),
             capacity: self.capacity.unwrap_or(Capacity::CHANNEL),
             cables: Cables::default(),
+            failed: Vec::new(),
             arrangement: Arrangement::Listed(Labels {
                 routers: self.routers,
                 terminals,

@@ -75,7 +75,17 @@ pub struct Fabric {
     pub(super) terminal_router: Vec<u32>,
     pub(super) capacity: Capacity,
     pub(super) cables: Cables,
+    pub(super) failed: Vec<FailedCable>,
     pub(super) arrangement: Arrangement,
+}
+
+/// A cable that has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedCable {
+    /// The lower of its two channels, which is vacant now.
+    pub channel: Channel,
+    /// The routers that it joined, that of the channel first.
+    pub ends: (u32, u32),
 }
 
 impl Fabric {
@@ -115,6 +125,7 @@ impl Fabric {
         let of_routers = routers.iter().flat_map(|&router| self.outputs(router));
         let mut broken = Vec::new();
         for channel in of_routers.chain(cables.iter().copied()) {
+            left.failed.extend(left.cable_of(channel));
             for channel in [Some(channel), self.opposite(channel)].into_iter().flatten() {
                 left.target[channel as usize] = NONE;
                 left.opposite[channel as usize] = NONE;
@@ -131,6 +142,29 @@ impl Fabric {
             },
         );
         left
+    }
+
+    /// The cable of a channel as it will be named when it has failed; `None` for a vacant port.
+    pub(super) fn cable_of(&self, channel: Channel) -> Option<FailedCable> {
+        let ends = (self.source(channel), self.target(channel)?);
+        let opposite = self.opposite(channel)?;
+        let (channel, ends) =
+            if channel < opposite { (channel, ends) } else { (opposite, (ends.1, ends.0)) };
+        Some(FailedCable { channel, ends })
+    }
+
+    /// The cables that have failed, those of failed routers among them.
+    pub fn failed_cables(&self) -> &[FailedCable] {
+        &self.failed
+    }
+
+    /// The name of a failed cable for people, such as `S4 port 2 to S7`.
+    pub fn failed_cable_name(&self, cable: &FailedCable) -> String {
+        let near = self.channel_name(cable.channel);
+        match &self.arrangement {
+            Arrangement::Torus(_) => near,
+            Arrangement::Listed(_) => format!("{near} to {}", self.router_name(cable.ends.1)),
+        }
     }
 
     /// The fabric with cables of these classes, by channel and by terminal.

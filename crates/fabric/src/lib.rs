@@ -81,7 +81,7 @@ pub use cable_kinds::CableKinds;
 pub use cables::{CableClass, CableRate, CableSpeed, LaneRate, LaneSpeed};
 pub use cabling::{Cabling, Port};
 pub use connectivity::{breadth_first, fewest_hops};
-pub use fabric::{Channel, Fabric, NONE};
+pub use fabric::{Channel, Fabric, FailedCable, NONE};
 pub use failures::{Amount, Failures, RandomFailures};
 pub use faults::Faults;
 pub use names::{AmountOrShare, DimensionName, DirectionName, SwitchName, sizes_text};
@@ -97,6 +97,19 @@ pub enum TopologyError {
     /// The sizes are not those of a torus: what is wrong and what is allowed.
     #[error("{0}")]
     Sizes(String),
+    /// A size does not go with the others: which key gives it, what is wrong, and what is allowed in
+    /// a few words.
+    #[error("{message}")]
+    Limit {
+        /// The name of the key.
+        key: &'static str,
+        /// A sentence without a full stop.
+        message: String,
+        /// A few words, such as `at most 9`.
+        allowed: String,
+        /// What to change, if not this size.
+        help: &'static str,
+    },
     /// A failed cable or node is not part of the fabric: its position in the list, and the message.
     #[error("{1}")]
     UnknownFault(usize, String),
@@ -122,6 +135,7 @@ impl TopologyError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Memory(shortage) => Some(shortage.help()),
+            Self::Limit { help, .. } => Some((*help).into()),
             _ => None,
         }
     }

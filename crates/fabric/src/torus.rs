@@ -6,7 +6,7 @@
 
 use super::cable_kinds::CableKinds;
 use super::cables::{CableClass, Cables, usual};
-use super::fabric::{Arrangement, Capacity, Fabric, NONE};
+use super::fabric::{Arrangement, Capacity, Fabric, FailedCable, NONE};
 use super::{Faults, TopologyError, connectivity};
 use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
@@ -262,6 +262,13 @@ impl Torus {
                 _ => neighbor * directions + self.opposite(slot % directions),
             })
             .collect();
+        let failed = (0..nodes * directions).filter_map(|channel| {
+            let (node, direction) = (channel / directions, channel % directions);
+            let far = self.neighbor(node, direction).filter(|_| dead[channel as usize])?;
+            let opposite = far * directions + self.opposite(direction);
+            (channel < opposite).then_some(FailedCable { channel, ends: (node, far) })
+        });
+        let failed = failed.collect();
         let mut terminal_router: Vec<u32> = (0..nodes).collect();
         for node in faults.lost_nodes() {
             terminal_router[node as usize] = NONE;
@@ -274,6 +281,7 @@ impl Torus {
             terminal_router,
             capacity: self.capacity(),
             cables: Cables::default(),
+            failed,
             arrangement: Arrangement::Torus(self.clone()),
         };
         connectivity::check(&fabric)?;

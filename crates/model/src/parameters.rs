@@ -392,6 +392,12 @@ impl Parameters {
         u32::try_from(flits).expect("payload is at most the maximum").max(1)
     }
 
+    /// Flits that can wait behind the crossbar for an output, in a virtual channel if each has a buffer of
+    /// its own there.
+    pub fn behind_crossbar(&self) -> u32 {
+        self.sharing.as_ref().map_or(self.output_buffer, |sharing| sharing.output_buffer)
+    }
+
     /// Flits of the largest packet.
     #[inline]
     pub fn maximum_packet(&self) -> u32 {

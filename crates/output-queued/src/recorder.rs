@@ -1,7 +1,6 @@
 //! Gathers what is measured of a run, packet by packet.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use super::event::Femtoseconds;
 use super::observer::{InjectedPacket, Observer};
@@ -112,7 +111,7 @@ pub fn measure(
     })
 }
 
-/// Simulates for a time on the clock, and counts the packets that arrive in it.
+/// Simulates for as long as it is said to go on, and counts the packets that arrive in that time.
 ///
 /// # Errors
 /// As [`simulate`](super::simulate).
@@ -120,25 +119,25 @@ pub fn rehearse(
     torus: &Torus,
     parameters: &Parameters,
     settings: &Settings,
-    time: Duration,
+    goes_on: &mut dyn FnMut() -> bool,
 ) -> Result<u64, SimulationError> {
-    let mut rehearsal = Rehearsal { end: Instant::now() + time, delivered: 0 };
+    let mut rehearsal = Rehearsal { goes_on, delivered: 0 };
     network(torus, parameters, settings, &mut rehearsal)?.run(u128::MAX)?;
     Ok(rehearsal.delivered)
 }
 
-struct Rehearsal {
-    end: Instant,
+struct Rehearsal<'g> {
+    goes_on: &'g mut dyn FnMut() -> bool,
     delivered: u64,
 }
 
-impl Observer for Rehearsal {
+impl Observer for Rehearsal<'_> {
     fn delivered(&mut self, _: u32, _: Femtoseconds, _: Femtoseconds) {
         self.delivered += 1;
     }
 
     fn goes_on(&mut self) -> bool {
-        Instant::now() < self.end
+        (self.goes_on)()
     }
 }
 

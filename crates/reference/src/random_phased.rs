@@ -1,20 +1,20 @@
-//! Random fabrics of groups, of rows and of any shape, with rules whose packets pass through
-//! phases. Most have fewer virtual channels than the rule needs, so that packets could wait for each
+//! Random fabrics of groups, of rows and of any shape, some with failures, with rules whose packets
+//! pass through phases. Most have fewer virtual channels than the rule needs, so that packets could wait for each
 //! other in a cycle.
 
 use std::sync::Arc;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{
-    Fabric,
+    Amount, Fabric, Failures, RandomFailures,
     builders::{Dragonfly, DragonflyPlus, GlobalCables, GlobalOrder, HyperX},
 };
 use flitlab_routing::{
-    RelationFlaw, RelationRoutes, Routes,
+    RelationRoutes, Routes,
     phased::{PhasedParameters, PhasedSpec},
-    prove_relation,
 };
-use rand::{Rng, RngExt, seq::IndexedRandom};
+use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
 
 /// A fabric and the routes of a rule that it has; `other` makes a fabric of any shape.
 pub fn routes(
@@ -61,12 +61,6 @@ fn bound(
         };
         let made = spec.relation(&fabric, &parameters);
         let Ok((rule, relation)) = made else { continue };
-        // On some fabrics hops of this rule lead where none leads on.
-        let leads_on =
-            || prove_relation(&fabric, &relation).flaws.iter().all(RelationFlaw::is_cycle);
-        if spec.name == "polarized" && !leads_on() {
-            continue;
-        }
         let routes = RelationRoutes::new(Arc::new(relation), Some(rule), seed);
         let random_ties = random.random_bool(0.5);
         return (fabric, Routes::Relation(RelationRoutes { random_ties, ..routes }));
@@ -94,7 +88,26 @@ pub fn fabric_and_rule(
         }
     };
     let (name, keys) = rule(random);
+    // By the fabric and the keys, so that what is drawn besides stays what it is.
+    let drawn = keys.bytes().fold(fabric.channels() as u64, |drawn, byte| {
+        drawn.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    // This rule has no way round.
+    let fabric = if name == "hyperx-order" { fabric } else { with_failures(drawn, fabric) };
     (fabric, PhasedSpec::new(name, &keys))
+}
+
+/// The fabric, sometimes without some cables and a router, as far as it stays connected.
+fn with_failures(seed: u64, fabric: Fabric) -> Fabric {
+    let random = &mut ChaCha8Rng::seed_from_u64(seed);
+    if random.random_bool(0.5) {
+        return fabric;
+    }
+    let cables = Amount::Count(random.random_range(1..=5));
+    let routers = Amount::Count(random.random_range(0..=1));
+    let failures = RandomFailures { cables, routers, seed: random.random() };
+    let failures = Failures { random: Some(failures), ..Failures::default() };
+    failures.apply(&fabric).unwrap_or(fabric)
 }
 
 fn fabric(random: &mut dyn Rng, other: impl Fn(&mut dyn Rng) -> Fabric) -> Option<Fabric> {

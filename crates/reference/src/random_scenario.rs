@@ -13,7 +13,7 @@ use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
     Adaptive, AdaptiveRules, DirectionOrder, EscapeRule, ForwardingTable, HalfRing, Header,
     RouteTable, Routes,
-    agnostic::{self, Algorithm},
+    agnostic::{self, Algorithm, Spread},
 };
 use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 use std::ops::RangeInclusive;
@@ -426,7 +426,13 @@ fn switched_fabric(random: &mut dyn Rng, sizes: Sizes) -> (Fabric, ForwardingTab
             agnostic::Parameters { vcs: random.random_range(1..=16), ..Default::default() };
         let algorithm = algorithms.choose(random).unwrap();
         if let Ok(generated) = algorithm.generate(&fabric, &parameters) {
-            return (fabric, generated.table);
+            // By the fabric, so that what is drawn besides stays what it is.
+            let mut own = ChaCha8Rng::seed_from_u64(fabric.channels() as u64);
+            let spreads = [None, Some(Spread::ByDestination), Some(Spread::ByPair)];
+            let spread = *spreads.choose(&mut own).unwrap();
+            let spread =
+                algorithm.generate(&fabric, &agnostic::Parameters { spread, ..parameters });
+            return (fabric, spread.unwrap_or(generated).table);
         }
     }
 }

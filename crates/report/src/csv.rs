@@ -5,7 +5,7 @@
 //! it.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +15,13 @@ use serde_json::Value;
 
 use super::ReportError;
 use super::label::{Label, Labels, is_setting};
+use super::spreadsheet::{harmless_file, restored_record};
 use super::table::{Cell, Column};
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_bytes;
+
+/// Bytes that are written at once, of many rows together.
+const AT_ONCE: usize = 1 << 20;
 
 /// A kind of row.
 pub trait Row: Serialize + DeserializeOwned + Default + 'static {
@@ -96,8 +101,29 @@ impl<R: Row> RowWriter<R> {
     where
         R: 'r,
     {
-        let mut writer = Self::create(path, labels)?;
-        rows.into_iter().try_for_each(|(label, row)| writer.write(label, row))
+        Self::create(path, labels)?.write_all(rows)
+    }
+
+    /// Adds rows of which none has to be on the disk before the others are.
+    ///
+    /// # Errors
+    /// As [`RowWriter::write`].
+    pub(super) fn write_all<'r>(
+        &mut self,
+        rows: impl IntoIterator<Item = (&'r Label, &'r R)>,
+    ) -> Result<(), ReportError>
+    where
+        R: 'r,
+    {
+        let mut lines = Vec::with_capacity(AT_ONCE);
+        for (label, row) in rows {
+            lines.extend(row_line(&self.labels, label, &self.columns, row, &self.path)?);
+            if lines.len() >= AT_ONCE {
+                self.put(&lines)?;
+                lines.clear();
+            }
+        }
+        if lines.is_empty() { Ok(()) } else { self.put(&lines) }
     }
 
     /// Writes a new file with these rows, and of their columns those in which a row has a value.
@@ -113,7 +139,7 @@ impl<R: Row> RowWriter<R> {
             |column: &&Column<R>| rows.iter().any(|(_, row)| (column.cell)(row) != Cell::Empty);
         let mut writer =
             Self::begin(path.into(), labels, R::columns().iter().filter(has).collect())?;
-        rows.iter().try_for_each(|(label, row)| writer.write(label, row))
+        writer.write_all(rows.iter().copied())
     }
 
     fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
@@ -128,7 +154,8 @@ pub fn rows_text<R: Serialize>(rows: &[R]) -> String {
     for row in rows {
         writer.serialize(row).expect("rows of plain fields");
     }
-    String::from_utf8(writer.into_inner().expect("a buffer in memory")).expect("CSV of texts")
+    let text = writer.into_inner().expect("a buffer in memory");
+    harmless_file(String::from_utf8(text).expect("CSV of texts"))
 }
 
 /// Labelled rows as a whole CSV file.
@@ -149,7 +176,9 @@ pub fn labelled_text<'r, R: Row + 'r>(
 /// # Errors
 /// If the text is not that of rows of this kind.
 pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Error> {
-    ::csv::Reader::from_reader(text.as_bytes()).deserialize().collect()
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers()?.clone();
+    reader.records().map(|record| restored_record(record?).deserialize(Some(&header))).collect()
 }
 
 /// Reads a result file: each row with as much of its label as the file has. Columns may come in any
@@ -159,7 +188,20 @@ pub fn rows_of_text<R: DeserializeOwned>(text: &str) -> Result<Vec<R>, ::csv::Er
 /// If the file can't be read, a required column is missing, or a cell is wrong: file, line and
 /// column are named.
 pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, ReportError> {
-    let content = fs::read(path).map_err(FileError::read(path))?;
+    read_some(path, labels, |_| true)
+}
+
+/// Reads the rows of a result file whose labels are `wanted`, as [`read`]. Others are not looked at
+/// any further: of a file of millions of rows a few are found in a moment.
+///
+/// # Errors
+/// As [`read`], as far as the rows are looked at.
+pub(super) fn read_some<R: Row>(
+    path: &Path,
+    labels: &Labels,
+    mut wanted: impl FnMut(&Label) -> bool,
+) -> Result<Rows<(Label, R)>, ReportError> {
+    let content = read_bytes(path).map_err(FileError::read(path))?;
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
     let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);
@@ -182,19 +224,46 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
         name.contains('.') || (at < first && of_label.is_none() && is_setting(name))
     });
     let keys: Vec<bool> = keys.collect();
+    // What says whether a row is wanted: those of a point follow each other.
+    let of_place = |at: &usize| of_label[*at].is_some() || keys[*at];
+    let of_place: Vec<usize> = (0..header.len()).filter(of_place).collect();
     let mut rows = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| line_error(path, &error))?;
-        let read = row::<Label>(&record, &of_label).and_then(|mut label| {
-            label.read_settings(&keys, &header, &record);
-            Ok((label, row::<R>(&record, &of_row)?))
-        });
-        rows.push(read.map_err(|(column, problem)| ReportError::Line {
+    let mut latest: Option<(Vec<Vec<u8>>, bool)> = None;
+    let mut bytes = csv::ByteRecord::new();
+    while reader.read_byte_record(&mut bytes).map_err(|error| line_error(path, &error))? {
+        let is_latest = |(place, _): &(Vec<Vec<u8>>, bool)| {
+            of_place.iter().zip(place).all(|(&at, cell)| bytes.get(at) == Some(cell))
+        };
+        let known = latest.as_ref().filter(|latest| is_latest(latest)).map(|latest| latest.1);
+        if known == Some(false) {
+            continue;
+        }
+        let line = bytes.position().map_or(1, csv::Position::line);
+        let record = csv::StringRecord::from_byte_record(bytes.clone());
+        let record = record.map_err(|_| ReportError::Line {
             path: path.into(),
-            line: record.position().map_or(1, csv::Position::line),
+            line,
+            column: None,
+            problem: "not UTF-8".into(),
+        })?;
+        let record = restored_record(record);
+        let wrong = |(column, problem): (&'static str, String)| ReportError::Line {
+            path: path.into(),
+            line,
             column: Some(column.into()),
             problem,
-        })?);
+        };
+        let mut label = row::<Label>(&record, &of_label).map_err(wrong)?;
+        label.read_settings(&keys, &header, &record);
+        if known.is_none() {
+            let cell = |&at: &usize| bytes.get(at).unwrap_or_default().to_vec();
+            let is_wanted = wanted(&label);
+            latest = Some((of_place.iter().map(cell).collect(), is_wanted));
+            if !is_wanted {
+                continue;
+            }
+        }
+        rows.push((label, row::<R>(&record, &of_row).map_err(wrong)?));
     }
     Ok(Rows { rows, incomplete_line, absent })
 }
@@ -203,7 +272,7 @@ pub fn read<R: Row>(path: &Path, labels: &Labels) -> Result<Rows<(Label, R)>, Re
 pub(super) fn of_text<R: Row>(text: &str) -> Option<Vec<R>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let columns = columns(reader.headers().ok()?);
-    reader.records().map(|record| row(&record.ok()?, &columns).ok()).collect()
+    reader.records().map(|record| row(&restored_record(record.ok()?), &columns).ok()).collect()
 }
 
 /// A row from an object whose values are its cells.
@@ -276,7 +345,7 @@ fn header_line<R>(
     path: &Path,
 ) -> Result<Vec<u8>, ReportError> {
     let names = labels.names().into_iter().chain(columns.iter().map(|column| column.name));
-    line(&names.map(|name| Cell::Text(name.into())).collect::<Vec<_>>(), path)
+    line(names.map(|name| Cell::Text(name.into())).collect(), path)
 }
 
 /// The line of a row under its label.
@@ -289,13 +358,14 @@ fn row_line<R>(
 ) -> Result<Vec<u8>, ReportError> {
     let cells = columns.iter().map(|column| column.written(row));
     let cells: Result<Vec<Cell>, csv::Error> = cells.collect();
-    line(&[labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
+    line([labels.cells(label), cells.map_err(ReportError::row(path))?].concat(), path)
 }
 
 /// One line of a file.
-fn line(cells: &[Cell], path: &Path) -> Result<Vec<u8>, ReportError> {
+fn line(mut cells: Vec<Cell>, path: &Path) -> Result<Vec<u8>, ReportError> {
+    cells.iter_mut().for_each(Cell::make_harmless);
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
-    writer.serialize(cells).map_err(ReportError::row(path))?;
+    writer.serialize(&cells).map_err(ReportError::row(path))?;
     let mut line = writer.into_inner().map_err(ReportError::row(path))?;
     let end = line.len().saturating_sub(1);
     for byte in &mut line[..end] {

@@ -98,7 +98,7 @@ impl ResultFolder {
     /// If a file can't be written.
     pub fn add(&mut self, point: &Point) -> Result<(), ReportError> {
         self.points.write(&point.label, &point.measured)?;
-        point.channels.iter().try_for_each(|row| self.channels.write(&point.label, row))
+        self.channels.write_all(point.channels.iter().map(|row| (&point.label, row)))
     }
 
     /// Writes the files with these points, in this order, and what is written of all points only:
@@ -201,12 +201,16 @@ impl TakeFiles for Rewrite<'_> {
         let path = self.folder.join(name);
         let partial = path.with_extension("partial");
         remove(&partial)?;
-        if filled {
-            RowWriter::write_filled(&partial, labels.clone(), rows)?;
+        let written = if filled {
+            RowWriter::write_filled(&partial, labels.clone(), rows)
         } else {
-            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())?;
-        }
-        Ok(fs::rename(&partial, path).map_err(FileError::write(partial))?)
+            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())
+        };
+        let moved = || Ok(fs::rename(&partial, &path).map_err(FileError::write(&path))?);
+        written.and_then(|()| moved()).inspect_err(|_| {
+            // On a full disk the space is needed.
+            let _ = fs::remove_file(&partial);
+        })
     }
 }
 

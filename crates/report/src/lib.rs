@@ -56,6 +56,7 @@
 
 mod application;
 mod channel;
+mod channel_groups;
 mod columns;
 pub mod comparison;
 mod csv;
@@ -75,6 +76,7 @@ mod point;
 mod point_result;
 mod result_rows;
 mod saturation;
+mod spreadsheet;
 mod table;
 mod window;
 mod workload;
@@ -83,6 +85,7 @@ pub use application::{
     ActivityRow, BarRow, Explained, OperationFacts, PathChannelRow, PathRow, PhaseRow, RankPhaseRow,
 };
 pub use channel::ChannelRow;
+pub use channel_groups::{GroupRow, group_rows};
 pub use columns::{NamedColumn, Table, Values};
 pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

@@ -1,6 +1,7 @@
 //! `means.csv`: the repetitions of each point, which differ in their seeds alone, as one row.
 
 use super::folder::keys_of;
+use super::spreadsheet::harmless_file;
 use super::table::{Cell, Column};
 use super::{Label, Point, PointRow, Role};
 use flitlab_model::interval::half_width_95_of_few;
@@ -59,7 +60,7 @@ pub fn means_text(points: &[Point]) -> Option<String> {
     writer.write_record(&header).expect("a buffer in memory");
     rows.for_each(|row| writer.serialize(row).expect("plain cells"));
     let text = writer.into_inner().expect("a buffer in memory");
-    Some(String::from_utf8(text).expect("CSV of texts"))
+    Some(harmless_file(String::from_utf8(text).expect("CSV of texts")))
 }
 
 #[cfg(test)]

@@ -125,6 +125,8 @@ table! {
         capacity: Option<f64> as RateOfNode, "capacity_GB_per_s_per_node", "capacity", Label, more;
         /// Delivered flits as a fraction of the fabric's capacity.
         accepted_load: Option<f64> as Number, "accepted_load", "accepted load", Throughput, usual;
+        /// Half width of the 95% confidence interval of the accepted load.
+        accepted_load_ci95: Option<f64> as Number, "accepted_load_ci95", "accepted load, \u{b1} (95%)", Interval, more;
         /// Delivered payload of a node that sends.
         accepted_payload: Option<f64> as RateOfNode, "accepted_payload_GB_per_s_per_node", "accepted payload", Throughput, more;
         /// The payload of the source that got the least through.

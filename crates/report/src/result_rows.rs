@@ -1,19 +1,19 @@
 //! All rows of a result: what figures are drawn from.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::csv::{Row, read};
+use super::csv::{Row, read_some};
 use super::folder::{
     ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
     SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS,
 };
-use super::{Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
+use super::{ChannelRow, Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_text;
 
 /// The rows that a run or a sweep left, or several of them together.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,14 +62,26 @@ impl ResultRows {
     /// # Errors
     /// If a file can't be read, or points.csv is not of this kind.
     pub fn read(folder: &Path, mut note: impl FnMut(String)) -> Result<Self, ReportError> {
-        let mut rows = Self::read_points(folder, &mut note)?;
+        let mut rows = Self::read_without_channels(folder, &mut note)?;
         rows.read_channels(folder, &mut note)?;
+        Ok(rows)
+    }
+
+    /// Reads a folder of results but for what channels carried, which may be a hundred times as much
+    /// as all the rest.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_without_channels(
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<Self, ReportError> {
+        let mut rows = Self::read_points(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
         rows.read_workloads(folder, &mut note)?;
         rows.read_timeline(folder, &mut note)?;
+        rows.read_figures(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
-        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
-        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)?;
         attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
@@ -123,6 +135,21 @@ impl ResultRows {
         attach(points, &of(TIMELINE), |point| &mut point.explained.bars, &mut note)
     }
 
+    /// Gives the points the distributions of their latencies, and their windows, as far as there are
+    /// such files.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_figures(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let (points, of) = (&mut self.points, |name: &str| folder.join(name));
+        attach(points, &of(LATENCIES), |point| &mut point.latencies, &mut note)?;
+        attach(points, &of(WINDOWS), |point| &mut point.windows, &mut note)
+    }
+
     /// Gives the points what their channels carried, if there is such a file.
     ///
     /// # Errors
@@ -134,6 +161,44 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(CHANNELS);
         attach(&mut self.points, &path, |point| &mut point.channels, &mut note)
+    }
+
+    /// Whether each point has rows of channels in a folder. They are not read.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn have_channels(&self, folder: &Path) -> Result<Vec<bool>, ReportError> {
+        let mut have = vec![false; self.points.len()];
+        let path = folder.join(CHANNELS);
+        if path.exists() {
+            let places = places(&self.points);
+            let looked = read_some::<ChannelRow>(&path, &Labels::Place, |label| {
+                if let Some(&at) = places.get(&label.place()) {
+                    have[at] = true;
+                }
+                false
+            });
+            match looked {
+                Ok(_) | Err(ReportError::Columns { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(have)
+    }
+
+    /// Gives those points that are `wanted`, by place, what their channels carried.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_channels_of(
+        &mut self,
+        folder: &Path,
+        wanted: &[bool],
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(CHANNELS);
+        let points = &mut self.points;
+        attach_some(points, &path, |at| wanted[at], |point| &mut point.channels, &mut note)
     }
 
     /// Gives the points what was measured of each of their workloads, if there is such a file.
@@ -168,7 +233,16 @@ type Whole<R> = (Vec<(Label, R)>, Vec<String>);
 
 /// Reads all rows of a file, but for a last line that is cut short.
 fn whole<R: Row>(path: &Path, note: &mut impl FnMut(String)) -> Result<Whole<R>, ReportError> {
-    let rows = read(path, &Labels::Place)?;
+    whole_of(path, |_| true, note)
+}
+
+/// Reads all rows of a file that are wanted.
+fn whole_of<R: Row>(
+    path: &Path,
+    wanted: impl FnMut(&Label) -> bool,
+    note: &mut impl FnMut(String),
+) -> Result<Whole<R>, ReportError> {
+    let rows = read_some(path, &Labels::Place, wanted)?;
     if let Some(line) = rows.incomplete_line {
         note(format!("{}:{line}: the last line is cut short and left out", path.display()));
     }
@@ -181,10 +255,19 @@ fn beside<R: Row>(
     path: &Path,
     note: &mut impl FnMut(String),
 ) -> Result<Vec<(Label, R)>, ReportError> {
+    beside_of(path, |_| true, note)
+}
+
+/// [`beside`], of rows that are wanted.
+fn beside_of<R: Row>(
+    path: &Path,
+    wanted: impl FnMut(&Label) -> bool,
+    note: &mut impl FnMut(String),
+) -> Result<Vec<(Label, R)>, ReportError> {
     if !path.exists() {
         return Ok(Vec::new());
     }
-    match whole(path, note) {
+    match whole_of(path, wanted, note) {
         Ok((rows, _)) => Ok(rows),
         Err(error @ ReportError::Columns { .. }) => {
             note(format!("{error}, so the file is left out"));
@@ -201,20 +284,37 @@ fn attach<R: Row>(
     of: impl Fn(&mut Point) -> &mut Vec<R>,
     note: &mut impl FnMut(String),
 ) -> Result<(), ReportError> {
-    let rows = beside(path, note)?;
+    attach_some(points, path, |_| true, of, note)
+}
+
+/// [`attach`], of points at places that are wanted.
+fn attach_some<R: Row>(
+    points: &mut [Point],
+    path: &Path,
+    wanted: impl Fn(usize) -> bool,
+    of: impl Fn(&mut Point) -> &mut Vec<R>,
+    note: &mut impl FnMut(String),
+) -> Result<(), ReportError> {
     let labels: Vec<Label> = points.iter().map(|point| point.label.clone()).collect();
     let places = labels.iter().enumerate().map(|(at, label)| (label.place(), at));
     let places: HashMap<(&str, u32, u32), usize> = places.collect();
+    let place = |label: &Label| places.get(&label.place()).copied();
+    let rows = beside_of(path, |label| place(label).is_some_and(&wanted), note)?;
     for (label, row) in rows {
-        if let Some(&at) = places.get(&label.place()) {
+        if let Some(at) = place(&label) {
             of(&mut points[at]).push(row);
         }
     }
     Ok(())
 }
 
+/// The place of each point, by what tells it from others.
+fn places(points: &[Point]) -> HashMap<(&str, u32, u32), usize> {
+    points.iter().enumerate().map(|(at, point)| (point.label.place(), at)).collect()
+}
+
 fn summary(path: &Path) -> Result<Summary, ReportError> {
-    match fs::read_to_string(path) {
+    match read_text(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Summary::default()),
         read => {
             let text = read.map_err(FileError::read(path))?;

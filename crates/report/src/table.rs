@@ -9,6 +9,7 @@
 //! Fractions and rates are rounded to six decimals, so that a file has the same bytes wherever it
 //! is written. A value that does not exist is an empty cell, and null in JSON.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::num::{ParseFloatError, ParseIntError};
 use std::str::FromStr;
@@ -17,6 +18,7 @@ use serde::Serialize;
 use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
+use super::spreadsheet::harmless;
 use flitlab_base::narrow::{rounded, try_rounded};
 use flitlab_base::units::Picoseconds;
 
@@ -154,6 +156,15 @@ impl Cell {
             Self::Whole(whole) => Some(whole as f64),
             Self::Number(number) => Some(number),
             Self::Empty | Self::Text(_) => None,
+        }
+    }
+
+    /// Marks a text that a spreadsheet would take for a formula.
+    pub(super) fn make_harmless(&mut self) {
+        if let Self::Text(text) = self
+            && let Cow::Owned(marked) = harmless(text)
+        {
+            *text = marked;
         }
     }
 

@@ -16,10 +16,11 @@
 //! - A packet may turn at any router that it can reach on its way to an intermediate node.
 //! - A packet that escapes, chooses again and then turns may ask for any escape afterwards.
 //!
-//! In a relation with phases a place is also a phase, and packets turn and decide where their phases
-//! say, no sooner. The legs to all vias are followed from all places where packets can begin them,
-//! then those to all destinations from where these end and from where packets decide, until no
-//! place is new. So every packet may have any via, whatever the rule draws.
+//! In a relation with phases a place is also a phase, and packets turn and decide where their
+//! phases say, no sooner. The legs to all vias are followed from all places where packets can begin
+//! them, then those to all destinations from where these end and from where packets decide, until
+//! no place is new. So every packet may have any via, whatever the rule draws, but for those that
+//! the phases name as lost.
 //!
 //! The proof knows no rules: it gets the hops as a function of a packet's place and of its errand.
 
@@ -27,6 +28,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
+use super::alike_vcs::AlikeVcs;
 use super::relation::{Hop, Phase, Phases, Relation};
 use super::{RelationFlaw, RelationProof, VirtualChannel, cycle};
 use crate::adaptive::Heading;
@@ -78,13 +80,16 @@ pub(super) struct Packets {
     /// a choice, a bit each.
     pub deciding: u16,
     pub legs: Vec<Leg>,
+    /// By virtual channel: how many it stands for that are alike.
+    pub sizes: Vec<u64>,
 }
 
 impl Packets {
     /// Packets whose hops are all escapes, since a relation has no others.
     pub(super) fn without_escapes(fabric: &Fabric, vcs: u8) -> Self {
         let escapes = vec![true; fabric.channel_slots() as usize * usize::from(vcs)];
-        Self { vcs, escapes, turning: 0, deciding: 0, legs: Vec::new() }
+        let sizes = vec![1; vcs.into()];
+        Self { vcs, escapes, turning: 0, deciding: 0, legs: Vec::new(), sizes }
     }
 }
 
@@ -124,21 +129,22 @@ pub(super) fn prove_choices(
             walk
         })
         .reduce(new, Walk::merge);
-    judge(&ends, walk)
+    judge(&ends, packets, walk)
 }
 
-/// Follows the packets of a relation with phases, and looks for cycles.
+/// Follows the packets of a relation with phases that has an escape, and looks for cycles. `all`:
+/// every hop counts as one.
 pub(super) fn prove_phases(
     fabric: &Fabric,
     packets: &Packets,
     (relation, phases): (&Relation, &Phases),
-    all: bool,
+    (alike, all): (&AlikeVcs<'_>, bool),
 ) -> RelationProof {
     // A packet that decides goes on by the hops of a phase that leads to its destination, or else
     // begins a leg to a via.
     let hops = |head: Head, errand: Errand, hops: &mut Vec<Hop>| {
         let mut add = |phase| {
-            let own = relation.hops(relation.in_phase(head.router, phase), errand.to);
+            let own = alike.hops(relation.in_phase(head.router, phase), errand.to);
             hops.extend(own.iter().map(|&hop| Hop { escape: hop.escape || all, ..hop }));
         };
         match &phases.phases[usize::from(head.phase)] {
@@ -174,6 +180,12 @@ pub(super) fn prove_phases(
         let of_source = |source| -> Vec<Begin> {
             to_end.iter().filter(|begin| begin.1 == source).copied().collect()
         };
+        let without_lost = |begins: &[Begin], target: u32| -> Vec<Begin> {
+            let may = |&&(place, router): &&Begin| {
+                phases.may_begin((router, places.phase(place)), target)
+            };
+            begins.iter().filter(may).copied().collect()
+        };
         let heading = Heading::default();
         let first = vias.iter().map(|&to| Errand { to, leg: Leg::First { heading } });
         let last = destinations.iter().map(|&to| Errand { to, leg: Leg::Last { heading } });
@@ -184,7 +196,13 @@ pub(super) fn prove_phases(
                 let is_to_via = matches!(errand.leg, Leg::First { .. });
                 match phases.source(errand.to) {
                     Some(source) => walk.follow_all(&of_source(source), errand),
-                    None => walk.follow_all(if is_to_via { &to_via } else { &to_end }, errand),
+                    None => {
+                        let begins = if is_to_via { &to_via } else { &to_end };
+                        match phases.lost.is_empty() {
+                            true => walk.follow_all(begins, errand),
+                            false => walk.follow_all(&without_lost(begins, errand.to), errand),
+                        }
+                    }
                 }
                 walk
             })
@@ -193,22 +211,36 @@ pub(super) fn prove_phases(
         all_walks = all_walks.merge(walk);
     }
     all_walks.longest = relation.longest();
-    judge(&ends, all_walks)
+    judge(&ends, packets, all_walks)
 }
 
-fn judge<H>(ends: &[u32], walk: Walk<'_, H>) -> RelationProof {
+fn judge<H>(ends: &[u32], packets: &Packets, walk: Walk<'_, H>) -> RelationProof {
     let Walk { longest, places, edges, mut flaws, .. } = walk;
     let mut edges: Vec<(u32, u32)> = edges.into_iter().collect();
     edges.sort_unstable();
     flaws.sort_by_key(RelationFlaw::is_cycle);
+    let size = |vertex| places.came(vertex).map_or(1, |place| packets.sizes[usize::from(place.vc)]);
+    let dependencies = edges.iter().map(|&(from, to)| size(from) * size(to)).sum();
+    verdict(ends, flaws, dependencies, longest, find_cycle(&places, &edges))
+}
+
+/// The result of a proof, from the flaws of the packets' ways, those with cycles last, and a cycle
+/// of what they wait for.
+pub(super) fn verdict(
+    ends: &[u32],
+    mut flaws: Vec<RelationFlaw>,
+    dependencies: u64,
+    longest: u32,
+    cycle: Option<Vec<VirtualChannel>>,
+) -> RelationProof {
     let dead_from_the_start = |flaw: &RelationFlaw| match flaw {
         RelationFlaw::DeadEnd { destination, at, after: None } => Some((*at, *destination)),
         _ => None,
     };
     let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
     let pairs = (ends.len() * ends.len().saturating_sub(1) - unconnected.len()) as u64;
-    flaws.extend(find_cycle(&places, &edges).map(RelationFlaw::Cycle));
-    RelationProof { pairs, dependencies: edges.len() as u64, longest, flaws }
+    flaws.extend(cycle.map(RelationFlaw::Cycle));
+    RelationProof { pairs, dependencies, longest, flaws }
 }
 
 /// The channel of a hop from a router, and the router behind it; `None` if it leads nowhere.
@@ -219,9 +251,9 @@ pub(super) fn go(fabric: &Fabric, vcs: u8, at: u32, hop: Hop) -> Option<(u32, u3
     Some((channel, exists.then(|| fabric.target(channel)).flatten()?))
 }
 
-/// Numbers of the places of heads: each channel, virtual channel and phase, each router of injection
-/// and phase, and one for packets that have turned at some intermediate node. Where packets wait for
-/// each other, phases don't matter: a *vertex* is a place without its phase.
+/// Numbers of the places of heads: each channel, virtual channel and phase, each router of
+/// injection and phase, and one for packets that have turned at some intermediate node. Where
+/// packets wait for each other, phases don't matter: a *vertex* is a place without its phase.
 #[derive(Clone, Copy)]
 struct Places {
     vcs: u32,
@@ -385,8 +417,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         self.packets.escapes.get(vertex).is_some_and(|&is| is)
     }
 
-    /// Whether a packet on an errand has ended its leg at a place. Notes where legs begin that go on
-    /// from there.
+    /// Whether a packet on an errand has ended its leg at a place. Notes where legs begin that go
+    /// on from there.
     fn ends(&mut self, (place, router): Begin, errand: Errand) -> bool {
         let Some(phases) = self.phases else { return router == errand.to };
         let is_there = phases.is_reached(errand.to, router);

@@ -112,6 +112,19 @@ impl RelationRoutes {
         self.rule.as_ref().is_some_and(|rule| !rule.held_channels(fabric).is_empty())
     }
 
+    /// Whether packets may take longer ways than need be, or others, by what waits.
+    pub fn leads_off(&self) -> bool {
+        let relation = &self.relation;
+        if relation.has_escape() || relation.has_detours() {
+            return true;
+        }
+        let decides_on_via = |phases: &Phases| phases.decides() && phases.has_vias();
+        let labels = |list| relation.hops_of_list(list).iter().map(|hop| hop.label);
+        let mut lists = 0..relation.lists();
+        relation.phases().is_some_and(decides_on_via)
+            || self.at_head().is_some() && lists.any(|it| labels(it).min() != labels(it).max())
+    }
+
     /// How packets choose a port when their heads ask, if they do.
     #[inline]
     pub fn at_head(&self) -> Option<AtHead> {
@@ -135,7 +148,7 @@ impl RelationRoutes {
 
     /// The channels of one way: at each router the first hop that is no fallback, or else the first
     /// of all. In relations with phases no packet's way is shorter.
-    pub(super) fn for_each_channel(
+    pub fn for_each_channel(
         &self,
         fabric: &Fabric,
         (source, destination): (u32, u32),
@@ -212,23 +225,27 @@ impl PathRoutes {
         self.paths.path(numbers.start + usize::from(number))
     }
 
-    /// Calls `each` with the channels from one terminal to another, whose routers these are, and
-    /// with the share of the packets that take each.
-    pub(super) fn for_each_share(
+    /// Calls `each` with the channels of each path from one terminal to another, whose routers these
+    /// are, and with the share of the packets that take it.
+    pub(super) fn for_each_way(
         &self,
         fabric: &Fabric,
         terminals: (u32, u32),
         (source, destination): (u32, u32),
-        mut each: impl FnMut(Channel, f64),
+        mut each: impl FnMut(&[Channel], f64),
     ) {
+        let mut way = Vec::new();
         let paths = self.paths.paths(source, destination);
-        if self.paths.choice() == PathChoice::Hash {
-            let whole = |channel| each(channel, 1.0);
-            return self.for_each_channel(fabric, terminals, (source, destination), whole);
+        if self.paths.choice() == PathChoice::Hash || paths.len() == 0 {
+            let step = |channel| way.push(channel);
+            self.for_each_channel(fabric, terminals, (source, destination), step);
+            return each(&way, 1.0);
         }
-        let share = 1.0 / paths.len().max(1) as f64;
+        let share = 1.0 / paths.len() as f64;
         for path in paths {
-            for_each_channel(fabric, source, path, |channel| each(channel, share));
+            way.clear();
+            for_each_channel(fabric, source, path, |channel| way.push(channel));
+            each(&way, share);
         }
     }
 

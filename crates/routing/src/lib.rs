@@ -64,6 +64,7 @@
 
 pub mod adaptive;
 pub mod agnostic;
+mod alike_vcs;
 pub mod angara;
 mod choice_proof;
 mod choosing;
@@ -83,6 +84,7 @@ mod load_bound;
 mod load_figures;
 pub mod opensm;
 pub mod path_selection;
+mod phase_proof;
 pub mod phased;
 mod proof;
 mod quality;
@@ -94,6 +96,7 @@ mod route;
 mod service_levels;
 mod table;
 mod torus_adaptive;
+pub mod without_load;
 mod worst_case;
 
 pub use choosing::{MAX_PATHS, PathRoutes, Preference, RelationRoutes};
@@ -225,9 +228,8 @@ impl Routes {
     }
 
     /// Calls `each` with the channels that packets take from one terminal to another, as in
-    /// [`for_each_channel`](Self::for_each_channel), and with the share of the packets on each.
-    /// Half of the packets go either way round a half ring that is drawn; of several routes in a table
-    /// each has its count's share. All channels of a route come together.
+    /// [`for_each_way`](Self::for_each_way), and with the share of the packets on each. All channels of
+    /// a way come together.
     ///
     /// # Panics
     /// If a terminal has failed, or the pair has no route.
@@ -238,25 +240,52 @@ impl Routes {
         destination: u32,
         mut each: impl FnMut(Channel, f64),
     ) {
+        self.for_each_way(fabric, source, destination, |way, share| {
+            way.iter().for_each(|&channel| each(channel, share));
+        });
+    }
+
+    /// Calls `each` with the channels of the ways among which sources choose for packets from one
+    /// terminal to another, each way with its share of the packets. Half of the packets go either way
+    /// round a half ring that is drawn; of several routes in a table each has its count's share. Where
+    /// routers choose, it is the one way of [`for_each_channel`](Self::for_each_channel).
+    ///
+    /// # Panics
+    /// If a terminal has failed, or the pair has no route.
+    pub fn for_each_way(
+        &self,
+        fabric: &Fabric,
+        source: u32,
+        destination: u32,
+        mut each: impl FnMut(&[Channel], f64),
+    ) {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
+        let mut way = Vec::new();
         match self {
             Self::DirectionOrder(order) if order.draws() => {
                 let (source, destination) = (router(source), router(destination));
                 order.for_each_way(fabric, source, destination, |route, share| {
-                    route.for_each_channel(fabric, source, |channel| each(channel, share));
+                    way.clear();
+                    route.for_each_channel(fabric, source, |channel| way.push(channel));
+                    each(&way, share);
                 });
             }
             Self::Table(table) => {
                 let ends = (router(source), router(destination));
                 table.for_each_route(fabric, ends, |route, share| {
-                    route.for_each_channel(fabric, ends.0, |channel| each(channel, share));
+                    way.clear();
+                    route.for_each_channel(fabric, ends.0, |channel| way.push(channel));
+                    each(&way, share);
                 });
             }
             Self::Paths(routes) => {
                 let routers = (router(source), router(destination));
-                routes.for_each_share(fabric, (source, destination), routers, each);
+                routes.for_each_way(fabric, (source, destination), routers, each);
             }
-            _ => self.for_each_channel(fabric, source, destination, |channel| each(channel, 1.0)),
+            _ => {
+                self.for_each_channel(fabric, source, destination, |channel| way.push(channel));
+                each(&way, 1.0);
+            }
         }
     }
 

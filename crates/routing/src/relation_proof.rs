@@ -16,9 +16,14 @@
 //!   for wormhole and for virtual cut-through switching, although the latter could do without the
 //!   indirect ones.
 //! - **With a ring** it is proved in ring_proof.rs.
+//!
+//! Without a ring, virtual channels that the relation treats alike are looked at once
+//! (alike_vcs.rs). Relations with phases and without an escape are proved in phase_proof.rs.
 
 use super::VirtualChannel;
+use super::alike_vcs::AlikeVcs;
 use super::choice_proof::{Leg, Packets, go, prove_choices, prove_phases};
+use super::phase_proof::prove_by_phase;
 use super::relation::{ALL_CLASSES, Hop, Phases, Relation, Ring, TERMINAL_CLASSES};
 use super::ring_proof::prove_ring;
 use crate::adaptive::Heading;
@@ -252,37 +257,52 @@ fn prove_without_ring(fabric: &Fabric, relation: &Relation) -> RelationProof {
 
 /// Proves the hops. Without an escape, `all` hops must have no cycle, as if all were escapes.
 fn prove_hops(fabric: &Fabric, relation: &Relation, all: bool) -> RelationProof {
+    prove_alike(fabric, relation, all, &AlikeVcs::new(fabric, relation))
+}
+
+/// Proves the hops, where virtual channels that are alike are looked at once.
+pub(super) fn prove_alike(
+    fabric: &Fabric,
+    relation: &Relation,
+    all: bool,
+    alike: &AlikeVcs<'_>,
+) -> RelationProof {
     // Indirect dependencies across a via or a decision are not followed.
     let breaks = |phases: &Phases| phases.has_vias() || phases.decides();
     let all = all || relation.phases().is_some_and(breaks);
-    let mut packets = Packets::without_escapes(fabric, relation.vcs());
+    if let (Some(phases), true) = (relation.phases(), all) {
+        return alike.of_vcs(prove_by_phase(fabric, (relation, phases), alike));
+    }
+    let mut packets = Packets::without_escapes(fabric, alike.count());
+    packets.sizes = alike.sizes();
     if !all {
-        packets.escapes = escapes(fabric, relation);
+        packets.escapes = escapes(fabric, relation, alike);
     }
     if let Some(phases) = relation.phases() {
-        return prove_phases(fabric, &packets, (relation, phases), all);
+        return alike.of_vcs(prove_phases(fabric, &packets, (relation, phases), (alike, all)));
     }
     packets.legs.push(Leg::Last { heading: Heading::default() });
-    prove_choices(fabric, &packets, |head, errand, hops| {
+    alike.of_vcs(prove_choices(fabric, &packets, |head, errand, hops| {
         let state = match head.came {
-            Some(came) => relation.arrived(came.channel, came.vc),
+            Some(came) => alike.arrived(came.channel, came.vc),
             None => relation.injected(head.router),
         };
-        let own = relation.hops(state, errand.to).iter();
+        let own = alike.hops(state, errand.to).iter();
         hops.extend(own.map(|&hop| Hop { escape: hop.escape || all, ..hop }));
-    })
+    }))
 }
 
-/// By channel, then virtual channel: whether it is an escape to some destination.
-fn escapes(fabric: &Fabric, relation: &Relation) -> Vec<bool> {
-    let mut found = vec![false; fabric.channel_slots() as usize * usize::from(relation.vcs())];
+/// By channel, then class of virtual channels: whether it is an escape to some destination.
+fn escapes(fabric: &Fabric, relation: &Relation, alike: &AlikeVcs<'_>) -> Vec<bool> {
+    let vcs = alike.count();
+    let mut found = vec![false; fabric.channel_slots() as usize * usize::from(vcs)];
     for destination in fabric.ends() {
         for state in 0..relation.states() {
-            for hop in relation.hops(state, destination).iter().filter(|hop| hop.escape) {
+            for hop in alike.hops(state, destination).iter().filter(|hop| hop.escape) {
                 let at = relation.router(fabric, state);
-                let after = at.and_then(|at| go(fabric, relation.vcs(), at, *hop));
+                let after = at.and_then(|at| go(fabric, vcs, at, *hop));
                 if let Some((channel, _)) = after {
-                    found[relation.arrived(channel, hop.vc) as usize] = true;
+                    found[channel as usize * usize::from(vcs) + usize::from(hop.vc)] = true;
                 }
             }
         }

@@ -20,10 +20,11 @@ use super::relation::Hop;
 use super::{DirectionOrder, HalfRing, RelationProof, Route};
 use crate::adaptive::{
     AtInjection, AtRouter, BoundRule, ByDetours, Compass, Heading, Intermediate, Live, Misroute,
-    NonMinimalRule, Selection, Tie, When,
+    NonMinimalRule, Outputs, Selection, Tie, When, drawn_at,
 };
 use flitlab_base::narrow::fitted;
 use flitlab_base::registry::{Component, Row};
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Channel, Fabric};
 
 /// What packets follow on the escape channels.
@@ -206,6 +207,9 @@ impl AdaptiveRules {
         self.selection.draws() || self.non_minimal.draws()
     }
 }
+
+/// After so many hops a packet is taken to walk in circles.
+const MOST_HOPS_WITHOUT_LOAD: u32 = 10_000;
 
 /// Whether a torus lacks some channel.
 fn has_lost(fabric: &Fabric) -> bool {
@@ -513,6 +517,60 @@ impl Adaptive {
         }
     }
 
+    /// Whether packets may go other ways than the shortest ones of the torus.
+    pub fn leaves_shortest_ways(&self) -> bool {
+        self.when.is_some() || self.has_table()
+    }
+
+    /// Calls `each` with the channels of a packet between two routers that finds all queues empty.
+    /// `random` is its source's stream; with `full` used flits there is no room for it.
+    pub fn for_each_channel_without_load(
+        &self,
+        fabric: &Fabric,
+        (mut at, end): (u32, u32),
+        (random, full): (Option<&mut ChaCha8Rng>, u32),
+        mut each: impl FnMut(Channel),
+    ) {
+        let mut course = self.inject(at, end, random);
+        let mut decides = self.decides();
+        let (mut escaped, mut straight) = (false, u32::MAX);
+        // Rules of other crates may lead a packet in circles.
+        for _ in 0..MOST_HOPS_WITHOUT_LOAD {
+            if at == course.to && course.to != end {
+                (course.to, course.heading.bound, escaped) = (end, 0, false);
+            }
+            if at == course.to {
+                return;
+            }
+            let channels = fabric.outputs(at);
+            if decides && !escaped {
+                let used = |channel| if fabric.target(channel).is_some() { 0 } else { u32::MAX };
+                let used: Vec<u32> = channels.clone().map(used).collect();
+                let decided = self.decide(at, course, &used, full);
+                decides = decided.is_none() && self.decides_on_the_way();
+                course = decided.unwrap_or(course);
+            }
+            let onward = self.onward(at, course.to, course.heading, escaped);
+            escaped = onward.options == 0;
+            let port = if escaped {
+                u32::from(onward.escape)
+            } else {
+                self.rules.selection.prefers(&Outputs {
+                    open: onward.options,
+                    straight,
+                    drawn: drawn_at(at, course.drawn),
+                    room: &[1; u16::BITS as usize],
+                    granted: &[Picoseconds::ZERO; u16::BITS as usize],
+                })
+            };
+            // A packet that has escaped decides no more.
+            decides = decides && !escaped;
+            straight = port;
+            each(channels.start + port);
+            at = fabric.target(channels.start + port).expect("ways avoid failures");
+        }
+    }
+
     /// Proves that packets arrive and can't deadlock, for all their choices. It is for escapes by a
     /// table or with datelines. With the bubble rule no graph shows what prevents deadlock.
     #[must_use]
@@ -561,7 +619,8 @@ impl Adaptive {
         let of_channel: Vec<bool> = of_channel.collect();
         let escapes = of_channel.repeat(fabric.channel_slots() as usize);
         let deciding = if self.decides_on_the_way() { 1 << adaptive } else { 0 };
-        Packets { vcs, escapes, turning, deciding, legs }
+        let sizes = vec![1; vcs.into()];
+        Packets { vcs, escapes, turning, deciding, legs, sizes }
     }
 
     /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,

@@ -88,6 +88,7 @@ mod series;
 mod starter;
 mod sweep;
 mod topology;
+mod vc_use;
 pub mod workload;
 
 pub use checks::{Checks, PACKET};
@@ -106,11 +107,11 @@ pub use router_model::RouterModel;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
-    Figures, Point, Saturation, SlurmSettings, Sweep, Unasked, check_sbatch_option,
-    check_slurm_name,
+    Figures, Point, Resource, Saturation, SlurmSettings, Sweep, Unasked, Unlike, UnlikeGroup,
+    check_sbatch_option, check_slurm_name,
 };
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
-
+pub use vc_use::VcUse;
 pub use workload::{WorkloadKind, WorkloadSpec, Workloads};
 
 use std::collections::BTreeMap;
@@ -152,6 +153,8 @@ pub struct Scenario {
     pub parameters: Parameters,
     pub workload: Workloads,
     pub measure: Settings,
+    /// Which rows of channels are kept.
+    pub kept_channels: executor::KeptChannels,
     /// Of a load only.
     pub interruption: Option<InterruptionSpec>,
 }
@@ -235,6 +238,7 @@ impl Scenario {
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
+            kept_channels: draft.kept_channels,
             interruption: draft.interruption,
         };
         Ok((scenario, reading.resolved))

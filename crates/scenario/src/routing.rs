@@ -94,6 +94,9 @@ pub enum RoutingError {
     /// The algorithm has no table for the fabric, for this reason.
     #[error("{0}")]
     NoTable(String),
+    /// Packets of the table can't be spread over more virtual channels, for this reason.
+    #[error("{0}")]
+    NotSpread(String),
     /// The rule has no relation for the fabric.
     #[error("{0}")]
     NoRelation(NoRelation),
@@ -157,6 +160,7 @@ impl RoutingSpec {
                 .map(|made| Routes::Forwarding(Arc::new(made.table)))
                 .map_err(|error| match error {
                     NoTable::Memory(shortage) => RoutingError::Memory(shortage),
+                    error @ NoTable::Spread(_) => RoutingError::NotSpread(error.to_string()),
                     error => RoutingError::NoTable(error.to_string()),
                 }),
             Self::OpenSm(ref read) => match &read.gap {

@@ -40,7 +40,7 @@ pub struct Starter {
     pub topology: String,
     /// Sizes of the topologies that [have dimensions](Starter::has_dimensions).
     pub dimensions: Vec<u32>,
-    /// One of [`Starter::routings`] or [`Starter::algorithms`].
+    /// One of [`Starter::routings`], [`Starter::algorithms`] or [`Starter::rules`].
     pub routing: String,
     /// One of [`Starter::patterns`].
     pub pattern: String,
@@ -65,6 +65,9 @@ const INFINIBAND_VCS: u8 = 8;
 
 /// The key that says which of its algorithms makes the table.
 const ALGORITHM: &str = "routing.agnostic.algorithm";
+
+/// The key that says which of its rules a relation follows.
+const RULE: &str = "routing.relation.rule";
 
 impl Default for Starter {
     fn default() -> Self {
@@ -98,9 +101,37 @@ impl Starter {
         choices(ALGORITHM)
     }
 
+    /// The rules by which routers choose among hops, such as `ugal`, each a routing by its own name.
+    /// A name that an algorithm has too is the algorithm's.
+    pub fn rules() -> Vec<Offer> {
+        let algorithms = Self::algorithms();
+        let rules = reference().key(RULE).map_or(&[][..], |key| &key.variants);
+        let enough = rules.iter().filter(|rule| !rule.fields.iter().any(|field| field.required));
+        enough
+            .filter(|rule| algorithms.iter().all(|algorithm| algorithm.name != rule.name))
+            .map(|rule| Offer { name: rule.name.into(), doc: rule.doc })
+            .collect()
+    }
+
     /// Whether the routing is one of [`Starter::algorithms`].
     fn is_algorithm(&self) -> bool {
         Self::algorithms().iter().any(|offer| offer.name == self.routing)
+    }
+
+    /// Whether the routing is one of [`Starter::rules`].
+    fn is_rule(&self) -> bool {
+        Self::rules().iter().any(|offer| offer.name == self.routing)
+    }
+
+    /// The routing's table below [routing].
+    fn table(&self) -> &str {
+        if self.is_algorithm() {
+            AGNOSTIC
+        } else if self.is_rule() {
+            RELATION
+        } else {
+            &self.routing
+        }
     }
 
     /// Returns the default routing of a topology; of all but the torus it is the only one.
@@ -174,7 +205,11 @@ impl Starter {
             return (measured || !path.starts_with("measure.")).then_some(None);
         }
         if let Some((table, name)) = path.rsplit_once('.') {
-            let routing = if self.is_algorithm() { AGNOSTIC } else { &self.routing };
+            let routing = self.table();
+            if table == "routing.relation" && self.is_rule() {
+                // Which of the other keys mean something depends on the rule.
+                return (path == RULE).then(|| Some(format!("\"{}\"", self.routing)));
+            }
             if path == ALGORITHM && routing == AGNOSTIC {
                 let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };
                 return Some(Some(format!("\"{own}\"")));
@@ -199,9 +234,7 @@ impl Starter {
         let value = match (path, &self.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             // A torus takes in more than one of InfiniBand's adapters gives.
-            ("router.preset", _)
-                if [AGNOSTIC, RELATION].contains(&&*self.routing) || self.is_algorithm() =>
-            {
+            ("router.preset", _) if [AGNOSTIC, RELATION].contains(&self.table()) => {
                 "\"angara\"".into()
             }
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
@@ -277,6 +310,13 @@ mod tests {
             let starter = Starter { topology: "tree".into(), routing, ..Starter::default() };
             let text = starter.text("a.toml");
             assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
+        }
+        for routing in ["ugal", "valiant", "par"].map(str::to_owned) {
+            let starter = Starter { topology: "dragonfly".into(), routing, ..Starter::default() };
+            let text = starter.text("a.toml");
+            assert!(text.contains("[routing.relation]"), "{text}");
+            assert!(text.contains(&format!("rule = \"{}\"", starter.routing)), "{text}");
+            read(&starter);
         }
         // A terminal a switch would leave most cables idle.
         for (topology, terminals) in [

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flitlab_base::units::Rate;
 use flitlab_fabric::Places;
 use flitlab_fabric::builders::ANY_TABLE;
-use flitlab_fabric::netlist::{Adapter, Netlist, Switch};
+use flitlab_fabric::netlist::{Adapter, LeftOut, Netlist, Switch};
 use flitlab_fabric::{
     CableClass, CableRate, CableSpeed, Fabric, Failures, Faults, TopologyError, Torus,
 };
@@ -53,7 +53,11 @@ pub struct NetlistFile {
     pub switches: Vec<Switch>,
     /// By terminal.
     pub adapters: Vec<Adapter>,
-    /// Of its content.
+    /// Ports of adapters that are no terminals.
+    pub left_out: Vec<LeftOut>,
+    /// What a user is to know of the file, a sentence or two each.
+    pub notes: Vec<String>,
+    /// Of its content and of what is left out of it.
     pub(super) hash: String,
 }
 
@@ -121,6 +125,17 @@ impl TopologySpec {
         }
     }
 
+    /// What a user is to know of the file that describes it, a sentence or two each.
+    pub fn notes(&self) -> &[String] {
+        match self {
+            Self::Switched(spec) => match &spec.plan {
+                Plan::Netlist(file) => &file.notes,
+                Plan::Built { .. } => &[],
+            },
+            Self::Torus(..) => &[],
+        }
+    }
+
     /// Returns the names of its nodes.
     pub(super) fn places(&self) -> Places<'_> {
         match self {
@@ -150,7 +165,8 @@ impl TopologySpec {
                 Plan::Built { .. } => Netlist::of(spec.whole.clone()),
                 Plan::Netlist(file) => {
                     let (switches, adapters) = (file.switches.clone(), file.adapters.clone());
-                    return Ok(Netlist { fabric, switches, adapters });
+                    let left_out = file.left_out.clone();
+                    return Ok(Netlist { fabric, switches, adapters, left_out, messages: 0 });
                 }
             },
         };

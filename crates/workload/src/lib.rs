@@ -3,6 +3,7 @@
 //! | module | what it is for |
 //! |---|---|
 //! | [`application`] | what the ranks of an application send, receive and compute; GOAL files; generated schedules |
+//! | [`formats`] | files of other programs, told apart by what they begin with |
 //! | [`traffic`] | who sends what to whom, when: patterns, loads, exchanges, collective operations, remote memory |
 //!
 //! # Example
@@ -37,4 +38,5 @@
 )]
 
 pub mod application;
+pub mod formats;
 pub mod traffic;

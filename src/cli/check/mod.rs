@@ -11,10 +11,13 @@ use super::Failure;
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::progress::Bar;
+use super::run_cost::ExpectedCost;
 use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
 use super::{terminal, text};
-use flitlab::engine::{InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES};
+use flitlab::engine::{
+    InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES, virtual_channels_taken,
+};
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::narrow::narrow;
 use flitlab::output_queued::Parameters as OutputQueued;
@@ -29,8 +32,9 @@ use flitlab::units::{Picoseconds, bytes_text, counted, rate_text, time_text};
 /// Show what a scenario would run: resolved values, capacity, bounds, rounding
 ///
 /// Reports every mistake of the file at once, those of all points of its [sweep] included, and
-/// whether packets can deadlock (exit code 4 if they can). Simulates nothing. Tables of a sweep are
-/// made for ten seconds at most; how many that left out is said.
+/// whether packets can deadlock (exit code 4 if they can). Simulates no more than a moment, to know
+/// what one run takes. Tables of a sweep are made for ten seconds at most; how many that left out is
+/// said.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  flitlab check scenarios/desmos/desmos-uniform.toml\n  \
                         flitlab check --reference > scenario-reference.toml\n  \
@@ -98,6 +102,8 @@ impl Check {
         let expectation = Expectation::new(&simulation);
         bar.doing("looking for what all ways carry");
         let bounds = bounds::of(&simulation);
+        bar.doing("simulating the first moments of a run");
+        let cost = ExpectedCost::new(&simulation);
         bar.doing("making the tables of [sweep]");
         let sweep = points.as_ref().map(survey::look).transpose()?;
         bar.finish();
@@ -107,16 +113,27 @@ impl Check {
             print_json(&Checked {
                 expectation: &expectation,
                 load_bounds: &bounds,
+                one_run: &cost,
                 sweep: sweep.as_ref(),
             })?;
         } else {
             print_text(&format!(
-                "{}\n{}{}{}",
+                "{}\n{}{}{}{}",
                 text::headline(&simulation),
                 facts(&simulation, &expectation, &bounds),
+                terminal::fact("one run", &cost.text(), 21),
                 rounding(&scenario.parameters, simulation.fabric().cable_classes()),
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
+        }
+        for note in scenario.network.topology.notes() {
+            say(&format!("note: {note}"));
+        }
+        for note in text::notes([&scenario]) {
+            say(&format!("note: {note}"));
+        }
+        for why in simulation.shares().filter_map(|share| share.member().workload.hangs()) {
+            say(&format!("warning: {why}"));
         }
         let passage = simulation.passage();
         if let Some(warning) =
@@ -124,8 +141,14 @@ impl Check {
         {
             say(&format!("warning: {warning}"));
         }
+        if let Some(note) = adaptive_note(&simulation) {
+            say(&format!("note: {note}"));
+        }
         if let Some(warning) = order_warning(&simulation) {
             say(&format!("warning: {warning}"));
+        }
+        for caution in simulation.cautions() {
+            say(&format!("warning: {caution}"));
         }
         if !deadlock {
             return Ok(());
@@ -173,6 +196,7 @@ struct Checked<'a> {
     expectation: &'a Expectation,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     load_bounds: &'a [bounds::Bound],
+    one_run: &'a ExpectedCost,
     #[serde(skip_serializing_if = "Option::is_none")]
     sweep: Option<&'a survey::Survey>,
 }
@@ -200,8 +224,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         );
         line("largest packet", packet);
     }
-    let (mean, most) = (expectation.hops_mean, expectation.hops_maximum);
-    line("hops", format!("mean {mean:.3}, at most {most}"));
+    line("hops", hops(expectation));
     let latency = format!(
         "packets: mean {:.1} ns, at most {:.1} ns; messages: {} more for the hosts",
         expectation.zero_load_latency_mean_ns,
@@ -284,6 +307,18 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         line("silent nodes", format!("{silent}: {reason}"));
     }
     text
+}
+
+/// The hops of packets: without load, if they take detours by what waits.
+fn hops(expectation: &Expectation) -> String {
+    let text = format!("mean {:.3}, at most {}", expectation.hops_mean, expectation.hops_maximum);
+    match (expectation.detours_under_load, expectation.hops_maximum_with_detours) {
+        (false, _) => text,
+        (true, Some(most)) => {
+            format!("{text}, without load; detours are longer: at most {most} hops")
+        }
+        (true, None) => format!("{text}, without load; detours are longer"),
+    }
 }
 
 /// The queues, links and messages of output-queued routers.
@@ -478,7 +513,13 @@ fn virtual_channels(simulation: &Simulation) -> String {
     let scenario = simulation.scenario();
     let all = scenario.parameters.virtual_channels;
     if let Some(proof) = scenario.network.forwarding_proof() {
-        return format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
+        let used = format!("{all}, of which the forwarding table uses {}", proof.vcs_used());
+        return match scenario.spread_to_advise() {
+            None => used,
+            Some((value, vcs)) => format!(
+                "{used}; `spread = {value:?}` in [routing.agnostic] spreads packets over {vcs}"
+            ),
+        };
     }
     if let Ok(Routes::Relation(RelationRoutes { rule: Some(rule), .. })) = scenario.network.routes()
     {
@@ -508,18 +549,53 @@ fn virtual_channels(simulation: &Simulation) -> String {
         }
         _ => &VIRTUAL_CHANNEL_NAMES,
     };
-    let named = (0..).zip(names).map(|(number, name)| match purpose(simulation, number) {
+    let workload = simulation.workload();
+    let taken = virtual_channels_taken(simulation.routes(), &scenario.parameters, &*workload);
+    let named = (0..).zip(names).filter(|(number, _)| taken.contains(number));
+    let named = named.map(|(number, name)| match purpose(simulation, number, &taken) {
         Some(purpose) => format!("{number} {name} ({purpose})"),
         None => format!("{number} {name}"),
     });
-    named.collect::<Vec<_>>().join(", ")
+    let named: Vec<String> = named.collect();
+    match named.is_empty() {
+        true => format!("{all}, of which this traffic takes none"),
+        false => format!("{all}, of which this traffic takes {}", named.join(", ")),
+    }
+}
+
+/// Returns a note on workloads whose packets choose no hops though the routing is adaptive.
+fn adaptive_note(simulation: &Simulation) -> Option<String> {
+    let Routes::Adaptive(_) = simulation.routes() else { return None };
+    let scenario = simulation.scenario();
+    let workload = simulation.workload();
+    let keeps = |share: &Share<'_>| {
+        let usual = scenario.parameters.class(share.class()).packets == PacketKind::Usual;
+        usual && workload.kinds_of(share.class()).1
+    };
+    let names: Vec<&str> = simulation.shares().filter(keeps).map(|it| &*it.member().name).collect();
+    let kind = simulation.shares().find(keeps)?.member().kind;
+    let way_out = match scenario.workload.are_several() {
+        true => {
+            format!("`packets = \"adaptive\"` in [workloads.{}] has them choose, too", names[0])
+        }
+        false => format!(
+            "`packets = \"adaptive\"` in a table [workloads.all], with [workloads.all.{kind}] in place of [{kind}], has \
+             them choose, too"
+        ),
+    };
+    Some(format!(
+        "requests and responses of {} go in direction order, not by the adaptive routing; {way_out}",
+        names.join(", ")
+    ))
 }
 
 /// Returns the purpose of a virtual channel under adaptive routing, besides the one that its name
-/// tells.
-fn purpose(simulation: &Simulation, virtual_channel: u8) -> Option<&'static str> {
+/// tells, if packets choose among those that are taken.
+fn purpose(simulation: &Simulation, virtual_channel: u8, taken: &[u8]) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
-        RoutingSpec::Adaptive(rules) => rules.purpose(virtual_channel),
+        RoutingSpec::Adaptive(rules) if taken.contains(&rules.channels.adaptive) => {
+            rules.purpose(virtual_channel)
+        }
         _ => None,
     }
 }

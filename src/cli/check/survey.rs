@@ -9,13 +9,13 @@ use crate::cli::Failure;
 use crate::cli::sweep::bounds;
 use crate::cli::terminal;
 use crate::cli::text::{counted, duration};
-use crate::cli::unasked;
+use crate::cli::{unasked, unlike};
 use flitlab::report::BoundLine;
-use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked};
+use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked, Unlike};
 use flitlab::sweep::Simulation;
 
 /// How long tables are made.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = unlike::PATIENCE;
 
 /// The most series whose deadlocks are told one by one.
 const MAX_TOLD: usize = 8;
@@ -34,6 +34,10 @@ pub(super) struct Survey {
     /// Series whose routers, links and adapters differ though the sweep does not say so.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unasked: Vec<Unasked>,
+    /// Series of one figure that differ in virtual channels, buffers, rates or packets, though the
+    /// sweep does not say so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unlike: Vec<Unlike>,
     /// The loads that no rule exceeds in each figure, as the figures have them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     load_bounds: Vec<BoundLine>,
@@ -81,6 +85,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
         networks_looked_at: 0,
         can_deadlock: Vec::new(),
         unasked: sweep.unasked.clone(),
+        unlike: Vec::new(),
         load_bounds: Vec::new(),
         lacks_bounds: false,
         advice: None,
@@ -102,6 +107,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
             survey.can_deadlock.push(CanDeadlock { series: point.series.clone(), cycle });
         }
     }
+    survey.unlike = sweep.unlike(PATIENCE.saturating_sub(begun.elapsed()));
     let begun = Instant::now();
     let mut figures = bounds::by_figure(sweep);
     while !survey.lacks_bounds
@@ -129,6 +135,9 @@ pub(super) fn text(survey: &Survey) -> String {
     };
     let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
     if let Some(differ) = unasked::text(&survey.unasked) {
+        text += &terminal::fact("compared", &differ, 21);
+    }
+    for differ in unlike::texts(&survey.unlike) {
         text += &terminal::fact("compared", &differ, 21);
     }
     let by_figure = survey.load_bounds.chunk_by(|one, next| one.figure == next.figure);

@@ -12,6 +12,7 @@ use super::Failure;
 use super::results::Results;
 use super::summary::{print_json, print_text};
 use crate::cli::say::say;
+use crate::cli::unlike;
 use flitlab::report::comparison::{Comparison, MEASURES, Measure, Verdict};
 use flitlab::scenario::{Difference, differences};
 
@@ -165,6 +166,15 @@ impl ComparisonReport {
         let same_folder = |path: &PathBuf| path.canonicalize().ok();
         if same_folder(&self.a.folder) == same_folder(&self.b.folder) {
             notes.push("A and B are the same folder".into());
+        }
+        let used = |results: &Results| results.scenario.as_ref().and_then(unlike::vcs_used);
+        let differs = self.scenario.as_ref().is_some_and(|found| !found.is_empty());
+        if let Some((a, b)) = differs.then(|| used(&self.a).zip(used(&self.b))).flatten()
+            && a != b
+        {
+            notes.push(format!(
+                "packets take other virtual channels, and have other buffers: {a} in A, {b} in B"
+            ));
         }
         for results in [&self.a, &self.b] {
             notes.extend(results.notes.iter().cloned());

@@ -1,10 +1,12 @@
 //! `flitlab plot`: figures from results, again and again.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 use serde::Serialize;
 
 mod look;
@@ -19,10 +21,11 @@ use flitlab::FileError;
 use flitlab::registry::Row;
 use flitlab::report::figure::{
     FIGURES, FIGURES_JSON, FigureKind, FigureRequest, FigureStyle, Files, Format, Length, Medium,
-    Sheet, choose, draw_all, draw_kept, numeric_keys,
+    Sheet, choose, draw_all, draw_kept, numeric_keys, points_shown,
 };
-use flitlab::report::{Label, Point, ResultRows};
+use flitlab::report::{Label, Point, ReportError, ResultRows};
 use flitlab::scenario::Figures;
+use flitlab::text_file::read_text;
 use look::LookOptions;
 
 /// Draw the figures of results again, or several results in one figure
@@ -74,9 +77,10 @@ pub(super) struct Plot {
     /// What is written: pgfplots is LaTeX with the data as a table [default: svg,pdf,png]
     #[arg(long, value_name = "FORMATS", value_delimiter = ',', value_parser = look::named(Format::NAMES))]
     format: Vec<Format>,
-    /// Draw these kinds of figures only [default: all that say something]
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = look::named(FIGURES.each_ref().map(|kind| (*kind, kind.name))))]
-    only: Vec<Row<FigureKind>>,
+    /// Draw these kinds of figures only, or single ones, by their files' names: latency-p99
+    /// [default: all that say something]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = OnlyParser)]
+    only: Vec<Only>,
     /// The load whose distributions, channels and windows are shown, or the nearest simulated
     /// [default: the highest steady one]
     #[arg(long, value_parser = load, allow_negative_numbers = true)]
@@ -127,7 +131,7 @@ impl Plot {
         };
         let mut results = Vec::new();
         for (folder, figures) in self.results.iter().zip(&all) {
-            let mut rows = read(folder)?;
+            let mut rows = read(folder, &self.kinds(), self.load)?;
             if !single {
                 choose(&mut rows, &figures.look.series);
             }
@@ -163,7 +167,8 @@ impl Plot {
             untitled,
             title,
             medium: Medium { sheet, formats: self.formats(own.formats) },
-            kinds: self.only.clone(),
+            kinds: self.kinds(),
+            names: self.only.iter().map(|only| only.name.clone()).collect(),
             load: self.load,
             over: self.over.clone(),
             look,
@@ -218,7 +223,7 @@ impl Plot {
                  legend's place and intervals",
             ));
         }
-        let text = fs::read_to_string(kept);
+        let text = read_text(kept);
         let text = text.map_err(FileError::read(kept)).map_err(Failure::input)?;
         let figures = serde_json::from_str(&text).map_err(|cause| {
             Failure::input(format!("{} can't be read: {cause}", kept.display()))
@@ -368,10 +373,21 @@ impl Plot {
         )))
     }
 
+    /// The kinds of figures that were asked for, each once.
+    fn kinds(&self) -> Vec<Row<FigureKind>> {
+        let mut kinds: Vec<Row<FigureKind>> = Vec::new();
+        for only in &self.only {
+            if !kinds.contains(&only.kind) {
+                kinds.push(only.kind);
+            }
+        }
+        kinds
+    }
+
     /// Kinds of figures that were to be drawn, and the columns that results of an earlier version
     /// lack for them.
     fn absent(&self, rows: &ResultRows) -> Vec<(Row<FigureKind>, Vec<&'static str>)> {
-        let kinds = if self.only.is_empty() { FIGURES.to_vec() } else { self.only.clone() };
+        let kinds = if self.only.is_empty() { FIGURES.to_vec() } else { self.kinds() };
         let kinds = kinds.into_iter().map(|kind| (kind, FigureKind::absent(&kind, rows)));
         kinds.filter(|(_, columns)| !columns.is_empty()).collect()
     }
@@ -389,10 +405,10 @@ impl Plot {
             (FigureKind::CHANNEL_MAP, "channels.csv", !has(|point| !point.channels.is_empty())),
         ]
         .into_iter()
-        .filter(|(kind, _, missing)| *missing && self.only.contains(kind))
+        .filter(|(kind, _, missing)| *missing && self.kinds().contains(kind))
         .map(|(_, file, _)| file)
         .collect();
-        let kinds: Vec<&str> = self.only.iter().map(|kind| kind.name).collect();
+        let kinds: Vec<&str> = self.only.iter().map(|only| only.name.as_str()).collect();
         match (kinds.is_empty(), missing.first()) {
             (true, _) => "there is nothing to draw in these results".into(),
             (false, Some(file)) => format!(
@@ -402,7 +418,7 @@ impl Plot {
             ),
             (false, None) => {
                 let needs =
-                    self.only.iter().map(|kind| format!("\n  {}: {}", kind.name, kind.needs));
+                    self.only.iter().map(|only| format!("\n  {}: {}", only.name, only.kind.needs));
                 format!(
                     "there is nothing to draw for {} in these results; what it takes:{}",
                     kinds.join(", "),
@@ -418,7 +434,8 @@ fn no_columns(names: &[&str]) -> String {
     format!("points.csv has no {column} {}", names.join(", "))
 }
 
-fn read(folder: &Path) -> Result<ResultRows, Failure> {
+/// Reads what the figures of these kinds show, or of all; channels at this load.
+fn read(folder: &Path, only: &[Row<FigureKind>], load: Option<f64>) -> Result<ResultRows, Failure> {
     let points = folder.join("points.csv");
     if !points.is_file() {
         return Err(Failure::Input(no_results(folder)));
@@ -433,12 +450,69 @@ fn read(folder: &Path) -> Result<ResultRows, Failure> {
     if fs::metadata(&points).is_ok_and(|file| file.len() == 0) {
         return Err(nothing());
     }
-    let rows = ResultRows::read(folder, |note| say(&format!("warning: {note}")));
-    let rows = rows.map_err(|error| Failure::Input(unreadable(&error)))?;
+    let note = |note: String| say(&format!("warning: {note}"));
+    let unreadable = |error: ReportError| Failure::Input(unreadable(&error));
+    let mut rows = ResultRows::read_without_channels(folder, note).map_err(unreadable)?;
+    // Of studies these are most of what there is, and a figure shows those of one point.
+    let of_channels = [FigureKind::CHANNELS, FigureKind::CHANNEL_MAP];
+    if only.iter().any(|kind| !FIGURES.contains(kind)) {
+        // What such a kind looks at is not known.
+        rows.read_channels(folder, note).map_err(unreadable)?;
+    } else if only.is_empty() || only.iter().any(|kind| of_channels.contains(kind)) {
+        let have = rows.have_channels(folder).map_err(unreadable)?;
+        let shown = points_shown(&rows.points, &have, load);
+        rows.read_channels_of(folder, &shown, note).map_err(unreadable)?;
+    }
     if rows.points.is_empty() && rows.saturation.is_empty() {
         return Err(nothing());
     }
     Ok(rows)
+}
+
+/// A kind of figures, or one figure of it.
+#[derive(Clone, Debug)]
+struct Only {
+    kind: Row<FigureKind>,
+    /// The kind's name, or that of the figure's file without its ending.
+    name: String,
+}
+
+/// Reads the names of kinds, which help lists, and those of single figures.
+#[derive(Clone)]
+struct OnlyParser;
+
+impl OnlyParser {
+    fn kinds() -> PossibleValuesParser {
+        PossibleValuesParser::new(FIGURES.each_ref().map(|kind| kind.name))
+    }
+}
+
+impl TypedValueParser for OnlyParser {
+    type Value = Only;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<Only, clap::Error> {
+        let text = value.to_str().unwrap_or_default();
+        let named = FIGURES.iter().find(|kind| kind.name == text);
+        // The longest name is that of the figure's own kind.
+        let begins = FIGURES.iter().filter(|kind| FigureKind::names_stem(kind, text));
+        let kind = named.or_else(|| begins.max_by_key(|kind| kind.name.len()));
+        match kind {
+            Some(kind) => Ok(Only { kind: *kind, name: text.to_owned() }),
+            None => Err(Self::kinds()
+                .parse_ref(command, argument, value)
+                .expect_err("it is the name of no kind")),
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = FIGURES.each_ref().map(|kind| PossibleValue::new(kind.name));
+        Some(Box::new(names.into_iter()))
+    }
 }
 
 /// A load to look for among those simulated.

@@ -82,8 +82,14 @@ pub(super) fn facts(results: &Results, keys: &[(String, Setting)]) -> Vec<Fact> 
         fact(
             "hops",
             Some(format!(
-                "{:.3} in the mean, {} at most{first}",
-                expected.hops_mean, expected.hops_maximum
+                "{:.3} in the mean, {} at most{}{first}",
+                expected.hops_mean,
+                expected.hops_maximum,
+                match expected.hops_maximum_with_detours {
+                    Some(most) => format!(" without load, {most} with detours"),
+                    None if expected.detours_under_load => " without load".into(),
+                    None => String::new(),
+                }
             )),
         );
         fact(

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
-use super::{Failure, folder, unasked};
+use super::{Failure, folder, unasked, unlike};
 use crate::cli::say::say;
 use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
@@ -91,7 +91,7 @@ impl Report {
             results: results
                 .iter()
                 .zip(&labels)
-                .map(|(results, label)| reported(results, label))
+                .map(|(own, label)| reported(own, label, results.len()))
                 .collect::<Result<_, _>>()?,
         };
         let text = page(&report);
@@ -188,7 +188,7 @@ fn is_page(path: &Path) -> bool {
 }
 
 /// A folder's results as the page shows them.
-fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
+fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Failure> {
     let document = results.scenario.as_ref();
     let keys = document.map(settings).unwrap_or_default();
     let topology_varies = keys
@@ -220,14 +220,23 @@ fn reported(results: &Results, label: &str) -> Result<Reported, Failure> {
         })
     };
     let compared = document.filter(|_| keys.iter().any(varies)).map(Sweep::read_without_tables);
-    let differ = compared.and_then(Result::ok).and_then(|it| unasked::text(&it.unasked));
-    facts.extend(differ.map(|value| Fact { name: "compared".into(), value }));
+    if let Some(sweep) = compared.and_then(Result::ok) {
+        let unlike = unlike::texts(&sweep.unlike(unlike::PATIENCE));
+        let differ: Vec<String> = unasked::text(&sweep.unasked).into_iter().chain(unlike).collect();
+        if !differ.is_empty() {
+            facts.push(Fact { name: "compared".into(), value: differ.join(". ") });
+        }
+    }
+    let torus = network.as_ref().and_then(|network| Some(network.torus()?.0.clone()));
+    let blocks = network.and_then(|network| Blocks::of(&network.fabric));
+    let (points, with_channels) = results.with_details(all, (torus.as_ref(), blocks.as_ref()))?;
     Ok(Reported {
         label: label.to_owned(),
         facts,
-        points: results.with_details()?,
-        torus: network.as_ref().and_then(|network| Some(network.torus()?.0.clone())),
-        blocks: network.and_then(|network| Blocks::of(&network.fabric)),
+        points,
+        with_channels: Some(with_channels),
+        torus,
+        blocks,
         saturation: results.saturation().to_vec(),
         unfinished,
         warnings: results.summary.warnings.clone(),
@@ -267,6 +276,11 @@ fn contrasts(results: &[Results]) -> Vec<Contrast> {
                 }
             }
         }
+    }
+    // No key says how many virtual channels a routing takes.
+    let used: Vec<Option<String>> = documents.iter().map(|it| unlike::vcs_used(it)).collect();
+    if used.iter().all(Option::is_some) && used.iter().any(|it| *it != used[0]) {
+        contrasts.push(Contrast { key: "virtual channels that packets take".into(), values: used });
     }
     contrasts
 }

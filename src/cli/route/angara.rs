@@ -7,9 +7,10 @@ use cpu_time::ProcessTime;
 
 use super::angara_report::AngaraReport;
 use super::traffic::TrafficReport;
-use super::{Failure, Route, SHOWN, arrays, read, refuse, wrong_line};
+use super::{Failure, Route, SHOWN, arrays, read, refuse, refuse_file};
 use crate::cli::program;
 use crate::cli::say::say;
+use flitlab::formats::FileKind;
 use flitlab::registry::Row;
 use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
 use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
@@ -103,8 +104,8 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
             path.display()
         )));
     }
-    let file =
-        TableFile::parse(&text).map_err(|error| wrong_line(path, error.line, &error.message))?;
+    let file = TableFile::parse(&text)
+        .map_err(|error| refuse_file(path, &text, FileKind::Routes, &error))?;
     let proof = prove(&file.fabric, &file.table);
     let accepted = |flaw: &&Flaw| route.allow_partial && matches!(flaw, Flaw::Missing { .. });
     let flaws: Vec<&Flaw> = proof.flaws.iter().filter(|flaw| !accepted(flaw)).collect();

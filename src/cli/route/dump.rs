@@ -6,8 +6,10 @@ use clap::Args;
 
 use super::forwarding::judge;
 use super::forwarding_report::ForwardingReport;
-use super::{Failure, Route, read, wrong_line};
+use super::{Failure, Route, read, refuse_file};
 use crate::cli::folder;
+use crate::cli::say::say;
+use flitlab::formats::FileKind;
 use flitlab::routing::agnostic::find_vcs;
 use flitlab::routing::opensm::{self, Dump, MAX_NODES, PathLevels};
 use flitlab::routing::{ForwardingTable, MANAGEMENT_LANE, MAX_VCS, VcAssignment};
@@ -63,10 +65,19 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         )));
     };
     let tables_path = if path.is_dir() { path.join(TABLES) } else { path.to_owned() };
-    let netlist = Netlist::read(&read(&netlist_path)?)
-        .map_err(|error| wrong_line(&netlist_path, error.line, &error.message))?;
-    let mut dump = Dump::read(&netlist, &read(&tables_path)?)
-        .map_err(|error| wrong_line(&tables_path, error.line, &error.message))?;
+    let text = read(&netlist_path)?;
+    let netlist = Netlist::read(&text)
+        .map_err(|error| refuse_file(&netlist_path, &text, FileKind::Netlist, &error))?;
+    if let Some(first) = netlist.left_out.first() {
+        say(&format!(
+            "note: {} ports of adapters are left out of the netlist, such as \"{}\"; entries for them are skipped",
+            netlist.left_out.len(),
+            first.name
+        ));
+    }
+    let text = read(&tables_path)?;
+    let mut dump = Dump::read(&netlist, &text)
+        .map_err(|error| refuse_file(&tables_path, &text, FileKind::Tables, &error))?;
     let mut report = ForwardingReport::new(netlist_path.display().to_string(), &netlist.fabric);
     if let Some(vcs) = files.find_lanes {
         if find_vcs(&netlist.fabric, &mut dump.table, vcs).is_err() {
@@ -119,8 +130,11 @@ fn set_levels(
     let map = map_path.as_ref().map(|path| read(path)).transpose()?;
     dump.set_levels(netlist, PathLevels { paths: &paths, map: map.as_deref() }).map_err(
         |(text, error)| {
-            let path = if text == "map" { map_path } else { paths_path };
-            wrong_line(&path.expect("it was read"), error.line, &error.message)
+            let (path, text, wanted) = match text {
+                "map" => (map_path, map.as_deref().unwrap_or_default(), FileKind::Lanes),
+                _ => (paths_path, paths.as_str(), FileKind::Levels),
+            };
+            refuse_file(&path.expect("it was read"), text, wanted, &error)
         },
     )
 }
@@ -166,16 +180,22 @@ pub(super) fn save(
     }
     let folder = folder::prepare_over("", Some(folder), |folder| route.force && is_in(folder))?;
     let netlist = network.topology.netlist().expect("there is its fabric");
-    folder::write(&folder.join(NETLIST), &netlist.text())?;
-    folder::write(&folder.join(DISCOVERED), &netlist.discovered_text())?;
-    folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
-    match opensm::levels_text(&netlist, table) {
-        Some((map, paths)) => {
-            folder::write(&folder.join(MAP), &map)?;
-            folder::write(&folder.join(PATHS), &paths)?;
+    folder.fill(|| {
+        folder::write(&folder.join(NETLIST), &netlist.text())?;
+        folder::write(&folder.join(DISCOVERED), &netlist.discovered_text())?;
+        folder::write(&folder.join(TABLES), &opensm::text(&netlist, table))?;
+        match opensm::levels_text(&netlist, table) {
+            Some((map, paths)) => {
+                folder::write(&folder.join(MAP), &map)?;
+                folder::write(&folder.join(PATHS), &paths)
+            }
+            // Files of a table that is replaced do not belong to this one.
+            None => {
+                let gone = |name: &&str| _ = std::fs::remove_file(folder.join(name));
+                [MAP, PATHS].iter().for_each(gone);
+                Ok(())
+            }
         }
-        // Files of a table that is replaced do not belong to this one.
-        None => [MAP, PATHS].iter().for_each(|name| _ = std::fs::remove_file(folder.join(name))),
-    }
+    })?;
     route.note(&format!("table in {}", folder.display()))
 }

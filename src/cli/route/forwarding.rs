@@ -7,6 +7,7 @@ use cpu_time::ProcessTime;
 use super::forwarding_report::{CompleteGraphReport, ForwardingReport};
 use super::{Failure, Maker, Partition, Route, arrays, dump};
 use crate::cli::program;
+use crate::cli::say::say;
 use crate::cli::text::fabric_text;
 use flitlab::registry::Row;
 use flitlab::routing::agnostic::{
@@ -32,7 +33,15 @@ impl Route {
         mut parameters: Parameters,
     ) -> Result<Maker<'static>, Failure> {
         if let Some(vcs) = self.lanes {
-            meaningful("--lanes", &algorithm, |it| it.parts_paths)?;
+            // In a loop over algorithms one that needs no virtual channels is no mistake, and what is
+            // spread takes any number.
+            if !algorithm.parts_paths && parameters.spread.is_none() {
+                say(&format!(
+                    "note: --lanes {vcs} means nothing to {}; it is for {}",
+                    algorithm.name,
+                    names(|it| it.parts_paths)
+                ));
+            }
             parameters.vcs = vcs;
         }
         if let Some(partition) = self.partition {
@@ -83,7 +92,8 @@ pub(super) fn make(
     let (cpu, seconds) = (cpu.elapsed().as_secs_f64(), started.elapsed().as_secs_f64());
     let mut report = ForwardingReport::new(fabric_text(network), fabric);
     report.algorithm = Some(algorithm.name);
-    report.lanes = algorithm.parts_paths.then_some(parameters.vcs);
+    let takes_all = algorithm.parts_paths || parameters.spread.is_some();
+    report.lanes = takes_all.then_some(parameters.vcs);
     report.escape_falls = made.escape_falls;
     report.complete_graph = made.complete_graph.as_ref().map(CompleteGraphReport::new);
     report.cpu_seconds = Some(cpu);

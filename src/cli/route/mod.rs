@@ -23,9 +23,12 @@ use serde::Serialize;
 
 use super::input::Input;
 use super::same_file::is_same;
+use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, folder, program};
+use flitlab::InvalidLine;
+use flitlab::formats::{self, Beginning, FileKind};
 use flitlab::registry::{Component, Row};
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, Table, rows_text};
@@ -175,6 +178,9 @@ impl Route {
             return Err(Failure::input(message));
         }
         let network = Network::read(&input.document()?)?;
+        for note in network.topology.notes() {
+            say(&format!("note: {note}"));
+        }
         if let Some(names) = &self.look.detours {
             return detours::show(&self, &network, names);
         }
@@ -282,12 +288,13 @@ impl Route {
             Maker::OpenSm(_) => "the table that the scenario names".into(),
             Maker::Agnostic(..) => return Ok(maker),
         };
-        let options =
-            [(self.lanes.is_some(), "--lanes"), (self.partition.is_some(), "--partition")];
-        if let Some((_, option)) = options.iter().find(|(given, _)| *given) {
+        if let Some(lanes) = self.lanes {
+            say(&format!("note: --lanes {lanes} means nothing to {fixed}"));
+        }
+        if self.partition.is_some() {
             return Err(Failure::input(format!(
-                "{option} means nothing to {fixed}\nhelp: leave {option} out, or name an algorithm that \
-                 parts paths among virtual channels, such as --algorithm nue"
+                "--partition means nothing to {fixed}\nhelp: leave --partition out, or name an algorithm that \
+                 parts destinations among virtual channels, such as --algorithm nue"
             )));
         }
         Ok(maker)
@@ -316,10 +323,13 @@ impl Route {
         });
         let Some(out) = &self.out else { return Ok(()) };
         let out = folder::prepare("", Some(out))?;
-        folder::write(&out.join("loads.csv"), &rows_text(&rows))?;
-        for (name, figure) in &figures {
-            figure.write_to(&out, name, &Medium::default())?;
-        }
+        out.fill(|| {
+            folder::write(&out.join("loads.csv"), &rows_text(&rows))?;
+            for (name, figure) in &figures {
+                figure.write_to(&out, name, &Medium::default())?;
+            }
+            Ok(())
+        })?;
         self.note(&format!("figures in {}", out.display()))
     }
 
@@ -386,6 +396,16 @@ fn deviation_text(load: &LoadFigures, asked: Option<Sigma>) -> String {
 fn read(path: &Path) -> Result<String, Failure> {
     flitlab::text_file::read_text(path)
         .map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+}
+
+/// Returns the failure of a file that could not be read as what it is taken for, with its line; if
+/// it is known to be something else, says so.
+fn refuse_file(path: &Path, text: &str, wanted: FileKind, error: &InvalidLine) -> Failure {
+    let name = path.display().to_string();
+    match formats::refusal(&Beginning::new(path, text.as_bytes()), &name, wanted) {
+        Some(refusal) => Failure::input(format!("{}\nhelp: {}", refusal.message, refusal.help)),
+        None => wrong_line(path, error.line, &error.message),
+    }
 }
 
 /// Returns the failure of a wrong line in a file.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::super::Failure;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
+use super::super::say::say;
 use super::super::summary::{print_json, print_text};
 use super::read::Beside;
 use super::text;
@@ -45,6 +46,9 @@ struct Checked<'t> {
     format: &'t str,
     /// How often each kind of call is in a trace.
     calls: BTreeMap<&'t str, u64>,
+    /// What is in a trace and means nothing here, or looks wrong.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'t [String],
     /// Sends and receives that can't match.
     unmatched: u64,
     /// The first of them, in words.
@@ -68,7 +72,8 @@ impl Check {
         if self.json {
             let calls = reading.calls.iter().copied().collect();
             let (tally, format) = (&tally, reading.format.name);
-            print_json(&Checked { tally, format, calls, unmatched: count, examples })?;
+            let notes = &reading.notes;
+            print_json(&Checked { tally, format, calls, notes, unmatched: count, examples })?;
         } else {
             print_text(&text::read(&reading))?;
             print_text(&text::tally(&tally))?;
@@ -82,6 +87,7 @@ impl Check {
             }
             print_text(&text)?;
         }
+        text::notes(&reading).iter().for_each(|note| say(&format!("note: {note}")));
         match count {
             0 => Ok(()),
             1 => Err(Failure::Check("error: one send or receive can't match".into())),

@@ -28,7 +28,7 @@ pub(super) fn print() -> Result<(), Failure> {
         text += &terminal::fact(name, doc, COLUMN);
     }
     text += "\nRead by `schedule check`, `schedule read` and `file` of [application]:\n";
-    for format in FORMATS.iter().filter(|format| format.is_read()) {
+    for format in &FORMATS {
         text += &terminal::fact(format.name, format.doc, COLUMN);
     }
     print_text(&text)

@@ -66,7 +66,8 @@ struct Make {
     /// The rank that a broadcast comes from, or that is reduced to [default: 0]
     #[arg(long, value_name = "RANK")]
     root: Option<u32>,
-    /// The most bytes that pipelined algorithms send at once [default: 64KiB]
+    /// The most bytes that algorithms in segments send at once [default: 64KiB of binary, chain,
+    /// tree and double-binary-tree; the others send parts whole]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     segment: Option<u64>,
     /// Parts of the bytes that are dealt with beside each other, as NCCL's channels [default: 1]

@@ -9,8 +9,10 @@ use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::say::say;
 use super::{Out, text};
-use flitlab::application::Tally;
-use flitlab::application::read::{Options, read};
+use flitlab::application::read::{Options, Reading, read};
+use flitlab::application::{Action, Tally};
+use flitlab::text_file::read_text;
+use flitlab::units::{Bytes, bytes_text};
 
 /// Read a trace of another program and write what it does as a GOAL file
 ///
@@ -46,7 +48,7 @@ impl Beside {
     pub(super) fn options(&self) -> Result<Options, Failure> {
         let groups = self.groups.as_ref().map(|path| {
             let name = path.display().to_string();
-            match std::fs::read_to_string(path) {
+            match read_text(path) {
                 Ok(text) => Ok((name, text)),
                 Err(error) => Err(Failure::input(format!("can't read {name}: {error}"))),
             }
@@ -57,6 +59,12 @@ impl Beside {
             groups: groups.transpose()?,
         })
     }
+}
+
+/// The bytes of the largest message, as a scenario has them; `None` if there are no messages.
+fn largest(reading: &Reading) -> Option<String> {
+    let sends = reading.schedule.operations().filter(|it| it.action == Action::Send);
+    sends.map(|it| it.amount).max().map(|bytes| bytes_text(Bytes(bytes)))
 }
 
 impl Read {
@@ -72,6 +80,14 @@ impl Read {
         written?;
         say(text::read(&reading).trim_end());
         say(text::tally(&Tally::new(&reading.schedule)).trim_end());
+        text::notes(&reading).iter().for_each(|note| say(&format!("note: {note}")));
+        if let Some(limit) = largest(&reading).filter(|_| !reading.sends_wait) {
+            say(&format!(
+                "note: the sends of {} wait for no receipt, which GOAL can't say: simulate what was written with \
+                 `eager_limit = \"{limit}\"` in [application]",
+                reading.format.what
+            ));
+        }
         Ok(())
     }
 }

@@ -23,6 +23,13 @@ pub(super) fn read(reading: &Reading) -> String {
         + &fact("calls", &calls.join(", "), COLUMN)
 }
 
+/// What is to be said of a trace besides.
+pub(super) fn notes(reading: &Reading) -> Vec<String> {
+    let name =
+        reading.files.first().map_or(reading.format.what.into(), |file| file.display().to_string());
+    reading.notes.iter().map(|note| format!("{name}: {note}")).collect()
+}
+
 pub(super) fn tally(tally: &Tally) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &fact(name, &value, COLUMN);

@@ -27,7 +27,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, program, text, unasked};
+use super::{Failure, folder, program, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, Point};
@@ -37,8 +37,8 @@ use options::{Executor, SlurmOptions};
 use results::Results;
 use sweep_folder::SweepFolder;
 
-/// What a sweep that is shorter than this takes is not estimated.
-const UNESTIMATED: Duration = Duration::from_secs(1);
+/// How often it is seen whether a sweep is over that is too short to be estimated.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Run a scenario at every point of its [sweep], in parallel
 ///
@@ -79,7 +79,9 @@ impl Sweep {
         let document = self.input.document()?;
         let read =
             if self.dry_run { scenario::Sweep::read_without_tables } else { scenario::Sweep::read };
+        let bar = Bar::of_work("setting up");
         let mut sweep = read(&document)?;
+        bar.finish();
         if self.output.no_figures {
             sweep.figures.formats = Some(Vec::new());
         }
@@ -107,14 +109,27 @@ impl Sweep {
                 sweep.repetitions
             ));
         }
+        for note in text::notes(sweep.points.iter().map(|point| &point.scenario)) {
+            say(&format!("note: {note}"));
+        }
         for note in text::far_rates(sweep.points.iter().map(|point| &point.scenario)) {
             say(&format!("warning: {note}"));
+        }
+        let mut notes: Vec<&str> = Vec::new();
+        for note in sweep.points.iter().flat_map(|it| it.scenario.network.topology.notes()) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note);
+                say(&format!("note: {note}"));
+            }
         }
         if let Some(differ) = unasked::text(&sweep.unasked) {
             say(&format!("note: {differ}"));
         }
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
+        }
+        for differ in unlike::texts(&sweep.unlike(unlike::PATIENCE)) {
+            say(&format!("note: {differ}"));
         }
         let first = &sweep.points.first().expect("a sweep has a point").scenario;
         let scenario = folder::resolved_by(&sweep.resolved()?);
@@ -272,7 +287,7 @@ impl Sweep {
     }
 }
 
-/// Runs `work`; meanwhile estimates its time, if the bar is visible.
+/// Runs `work`; meanwhile estimates its time, once its progress is shown.
 fn estimated<R>(
     sweep: &scenario::Sweep,
     place: &SweepFolder,
@@ -280,15 +295,13 @@ fn estimated<R>(
     threads: usize,
     work: impl FnOnce() -> R,
 ) -> R {
-    if !Bar::is_wanted() {
-        return work();
-    }
+    let Some(patience) = Bar::patience() else { return work() };
     let over = AtomicBool::new(false);
     bar.await_plan(true);
     let estimate = || {
         let begun = Instant::now();
-        while begun.elapsed() < UNESTIMATED {
-            thread::sleep(UNESTIMATED / 20);
+        while begun.elapsed() < patience {
+            thread::sleep(LOOK);
             if over.load(Ordering::Relaxed) {
                 return;
             }

@@ -28,6 +28,22 @@ fn a_dry_run_of_4000_named_series_is_quick_and_takes_memory_in_proportion() {
 }
 
 #[test]
+fn a_grid_of_a_million_values_is_refused_in_a_moment() {
+    let place = Workplace::new("robust_grid");
+    let loads: Vec<String> = (1..=1_000_000).map(|at| format!("0.{at:07}")).collect();
+    let grid = format!("[sweep.grid]\ntraffic.load = [{}]\n", loads.join(", "));
+    place.write("a.toml", &format!("{SMALL}{grid}"));
+    for call in [&["check", "a.toml"][..], &["sweep", "a.toml", "--dry-run"]] {
+        let begun = Instant::now();
+        let (code, said) = place.soon(call, &[]);
+        let took = begun.elapsed();
+        assert!(code == 2 && said.contains("more than 100000 points"), "{said:.200}");
+        // It was not done after 45 s.
+        assert!(took < Duration::from_secs(20), "{took:?}");
+    }
+}
+
+#[test]
 fn sixteen_thousand_unknown_keys_are_told_in_a_moment() {
     let place = Workplace::new("robust_keys");
     let keys: String = (0..16_000).map(|number| format!("key{number} = {number}\n")).collect();

@@ -2,6 +2,7 @@
 //! nobody reads may do to the program.
 
 mod advice;
+mod cautions;
 mod checked;
 mod counters;
 mod deadlocks;

@@ -123,3 +123,32 @@ fn options_of_sbatch_that_flitlab_sets_are_refused_abbreviated_too() {
         check_sbatch_option(option).unwrap_or_else(|why| panic!("{option}: {why}"));
     }
 }
+
+#[test]
+fn no_spreadsheet_computes_the_name_of_a_series_and_it_is_read_back_as_it_is() {
+    let place = Workplace::new("robust_formulas");
+    let formula = "=cmd|' /C calc'!A0";
+    let turned = "a\u{202e}b\u{2028}c";
+    let series =
+        format!("[sweep.series]\n\"{formula}\" = {{ seed = 2 }}\n\"{turned}\" = {{ seed = 3 }}\n");
+    place.write("a.toml", &format!("{SMALL}[sweep.grid]\ntraffic.load = [0.1, 0.2]\n{series}"));
+    let output = place.flitlab(&["sweep", "a.toml", "--out", "o"]);
+    let printed =
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{printed}");
+    for file in ["points.csv", "channels.csv", "latencies.csv"] {
+        let text = place.read(&format!("o/{file}"));
+        assert!(text.contains(&format!("\n'{formula},")), "{file}");
+        assert!(!text.contains(&format!("\n{formula}")), "{file}");
+    }
+    // What is read back has the series' own name, and what is drawn is read as it is written.
+    let again = place.flitlab(&["plot", "o", "--out", "drawn", "--format", "svg"]);
+    assert!(again.status.success(), "{again:?}");
+    let drawn = place.read("drawn/latency.svg");
+    assert!(drawn.contains(">=cmd|"), "{drawn}");
+    for text in [&printed, &drawn] {
+        assert!(!text.contains(['\u{202e}', '\u{2028}']), "{text}");
+    }
+    let summary: serde_json::Value = serde_json::from_str(&place.read("o/summary.json")).unwrap();
+    assert_eq!(summary["points"][2]["series"], turned);
+}

@@ -123,6 +123,31 @@ fn a_disk_that_is_really_full_costs_no_finished_point_whatever_its_size() {
 }
 
 #[test]
+fn a_disk_that_was_full_leaves_a_folder_that_the_next_call_takes() {
+    let place = Workplace::new("sweeps_full_folder");
+    place.write("a.toml", SMALL);
+    place.write("route.toml", "[topology.torus]\ndimensions = [8, 8]\n");
+    for call in ["run a.toml --set traffic.load=0.1", "route route.toml"] {
+        for kibibytes in [8, 16, 32, 64] {
+            let options = format!("size={kibibytes}k");
+            let out = format!("{call} --out disk/a");
+            let Some(output) = on_a_disk(&place, &options, &out) else { return };
+            let errors = String::from_utf8(output.stderr).expect("text");
+            assert_eq!(output.status.code(), Some(1), "{call}, {kibibytes} KiB: {errors}");
+            assert!(errors.contains("can't write disk/a"), "{errors}");
+            let left = fs::read_dir(place.0.join("kept/a")).into_iter().flatten();
+            let left: Vec<_> = left.map(|entry| entry.expect("an entry").path()).collect();
+            assert!(left.is_empty(), "{call}, {kibibytes} KiB: {left:?}");
+        }
+        // Even another call of the same folder.
+        let words: Vec<&str> =
+            call.split(' ').chain(["--set", "seed=7", "--out", "kept/a"]).collect();
+        place.run(&words);
+        fs::remove_dir_all(place.0.join("kept")).expect("a folder of results");
+    }
+}
+
+#[test]
 fn a_folder_that_is_read_only_is_an_error_before_anything_is_simulated() {
     let place = Workplace::new("sweeps_read_only");
     place.write("a.toml", SMALL);

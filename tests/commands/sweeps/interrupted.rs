@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM.
+//! Ctrl-C, SIGTERM and SIGHUP.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,11 @@ use crate::common::workplace::Workplace;
 
 #[test]
 fn an_interrupted_sweep_says_how_to_go_on_and_that_gives_the_same_bytes() {
-    for signal in ["INT", "TERM"] {
+    for signal in ["INT", "TERM", "HUP"] {
+        if signal == "HUP" && hangups_are_ignored() {
+            eprintln!("skipped: SIGHUP is ignored here");
+            continue;
+        }
         let place = Workplace::new(&format!("sweeps_interrupted_{signal}"));
         place.write("a sweep.toml", &slow().replace("0.4]", "0.4, 0.45, 0.5]"));
         place.run(&[
@@ -42,6 +46,30 @@ fn an_interrupted_sweep_says_how_to_go_on_and_that_gives_the_same_bytes() {
         );
         place.assert_same("undisturbed", "results/a-sweep");
     }
+}
+
+/// Whether these tests run under `nohup` or the like.
+fn hangups_are_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("1");
+    u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1)
+}
+
+#[test]
+fn under_nohup_the_end_of_a_terminal_ends_nothing() {
+    let place = Workplace::new("sweeps_nohup");
+    place.write("a.toml", &slow());
+    let program = env!("CARGO_BIN_EXE_flitlab");
+    let line = format!("trap '' HUP; exec '{program}' sweep a.toml --threads 1 --out a");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(&place.0).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut sweep = Ongoing::of(command.spawn().unwrap());
+    sweep.wait_until(|| place.points("a") >= 1);
+    sweep.signal("HUP");
+    // A signal that is taken ends it at once.
+    let points = place.points("a");
+    sweep.wait_until(|| place.points("a") > points);
+    sweep.kill_if_running();
 }
 
 /// A scenario to run: that of the sweep, at one load.

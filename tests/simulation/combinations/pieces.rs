@@ -4,9 +4,9 @@
 //! A key may belong to one of several tables: `{traffic|exchange}.message` is a key of the workload
 //! that the scenario has. Which tables a piece can stand beside follows from its keys.
 
-/// Groups of tables of which a scenario has one each: topologies, routings, workloads. The first of
-/// each is the one that a scenario has if no piece says otherwise.
-pub const TABLES: [&[&str]; 3] = [
+/// Groups of tables of which a scenario has one each: topologies, routings, workloads; and kinds of
+/// routers. The first of each is the one that a scenario has if no piece says otherwise.
+pub const TABLES: [&[&str]; 4] = [
     &[
         "torus",
         "random_regular",
@@ -37,11 +37,41 @@ pub const TABLES: [&[&str]; 3] = [
         "opensm",
     ],
     &["traffic", "exchange", "remote_memory", "collective", "application", "flows"],
+    &["packets", "flits", "outputs"],
 ];
 
-/// Routings of tori alone.
-const OF_TORI: [&str; 6] =
-    ["direction_order", "adaptive", "pick_orthant", "outflank", "angara", "file"];
+/// Topologies whose switches are in groups.
+pub const OF_GROUPS: [&str; 3] = ["dragonfly", "dragonfly_plus", "cascade"];
+
+/// Topologies whose routers have coordinates.
+pub const OF_COORDINATES: [&str; 3] = ["torus", "switched_torus", "hyperx"];
+
+/// How often a scenario that is drawn has a feature of an axis, as a weight beside the others'.
+pub const WEIGHTS: &[(&str, u32)] = &[
+    ("routing", 60),
+    ("pattern", 30),
+    ("beside", 25),
+    ("selection", 20),
+    ("failures", 20),
+    ("fabric", 15),
+    ("third", 10),
+    ("apart", 10),
+    ("schedule", 10),
+    ("lanes", 8),
+    ("many lanes", 8),
+    ("preference", 10),
+    ("ties", 6),
+    ("services", 10),
+    ("slowdowns", 8),
+    ("nodes", 8),
+    ("arbitration", 8),
+    ("switching", 6),
+    ("output buffer", 8),
+    ("sharing: output buffer", 8),
+    ("speed-up", 5),
+    ("interruption", 4),
+    ("operation", 5),
+];
 
 /// What each table is begun with, where a scenario has it.
 pub const BASES: &[(&str, &[&str])] = &[
@@ -67,7 +97,7 @@ pub const BASES: &[(&str, &[&str])] = &[
         &["topology.switched_torus.dimensions = [4, 2]", "topology.switched_torus.terminals = 2"],
     ),
     ("tree", &["topology.tree.arity = 2", "topology.tree.levels = 3"]),
-    ("xgft", &["topology.xgft.down = [2, 2, 3]", "topology.xgft.up = [1, 2, 2]"]),
+    ("xgft", &["topology.xgft.down = [2, 2, 4]", "topology.xgft.up = [1, 2, 2]"]),
     (
         "kautz",
         &["topology.kautz.degree = 2", "topology.kautz.length = 2", "topology.kautz.terminals = 2"],
@@ -75,7 +105,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     (
         "dragonfly",
         &[
-            "topology.dragonfly.groups = 5",
+            "topology.dragonfly.groups = 4",
             "topology.dragonfly.group_size = 2",
             "topology.dragonfly.global_cables = 2",
         ],
@@ -83,7 +113,7 @@ pub const BASES: &[(&str, &[&str])] = &[
     (
         "dragonfly_plus",
         &[
-            "topology.dragonfly_plus.groups = 3",
+            "topology.dragonfly_plus.groups = 4",
             "topology.dragonfly_plus.leaves = 2",
             "topology.dragonfly_plus.spines = 2",
             "topology.dragonfly_plus.global_cables = 2",
@@ -106,13 +136,13 @@ pub const BASES: &[(&str, &[&str])] = &[
             "topology.director_tree.line_chips = 2",
             "topology.director_tree.fabric_chips = 2",
             "topology.director_tree.uplinks = 8",
-            "topology.director_tree.all_terminals = 10",
+            "topology.director_tree.all_terminals = 16",
         ],
     ),
-    ("hyperx", &["topology.hyperx.dimensions = [3, 3]", "topology.hyperx.terminals = 1"]),
+    ("hyperx", &["topology.hyperx.dimensions = [4, 2]", "topology.hyperx.terminals = 2"]),
     ("slim_fly", &["topology.slim_fly.prime = 5"]),
     ("polarfly", &["topology.polarfly.prime = 3"]),
-    ("switch", &["topology.switch.terminals = 9"]),
+    ("switch", &["topology.switch.terminals = 16"]),
     ("netlist", &["topology.netlist.path = \"../../fabrics/torus4x4.net\""]),
     ("agnostic", &["routing.agnostic.algorithm = \"nue\""]),
     ("file", &["routing.file.path = \"torus4x4.routes\""]),
@@ -138,6 +168,8 @@ pub const BASES: &[(&str, &[&str])] = &[
     ),
     ("collective", &["collective.operation = \"all-reduce\"", "collective.rounds = 3"]),
     ("application", &["application.schedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }"]),
+    ("flits", &["link.sharing.flit.iterations = 1"]),
+    ("outputs", &["router.output_buffer = \"300 flits\""]),
 ];
 
 /// One feature.
@@ -149,7 +181,12 @@ pub struct Piece {
     /// What it needs beside, unless another piece says something else about it.
     pub with: Vec<&'static str>,
     /// By group of tables: those beside which it can stand, a bit each.
-    pub tables: [u32; 3],
+    pub tables: [u32; 4],
+    /// Axes and tables beside which it is refused, or means nothing: they meet in scenarios of the
+    /// plan, and rarely in those that are drawn.
+    pub rarely: Vec<&'static str>,
+    /// How often it is drawn, as a weight among the pieces of its axis.
+    pub weight: u32,
 }
 
 impl Piece {
@@ -164,7 +201,7 @@ impl Piece {
             let alternatives = name.trim_matches(['{', '}']).split('|');
             restrict(&mut tables, &alternatives.collect::<Vec<_>>());
         }
-        Self { axis, lines, with: Vec::new(), tables }
+        Self { axis, lines, with: Vec::new(), tables, rarely: Vec::new(), weight: 1 }
     }
 
     pub fn with(mut self, text: &'static str) -> Self {
@@ -178,6 +215,18 @@ impl Piece {
         self
     }
 
+    /// Seldom beside these axes and tables.
+    pub fn rarely(mut self, names: &[&'static str]) -> Self {
+        self.rarely.extend(names);
+        self
+    }
+
+    /// Drawn so many times as often as others of its axis.
+    pub fn often(mut self, weight: u32) -> Self {
+        self.weight = weight;
+        self
+    }
+
     /// What it is called in counts.
     pub fn name(&self) -> String {
         format!("{}: {}", self.axis, self.lines.join("; "))
@@ -186,23 +235,42 @@ impl Piece {
     /// Whether a scenario can have both.
     pub fn stands_beside(&self, other: &Self) -> bool {
         let both = self.tables.iter().zip(other.tables).map(|(one, other)| one & other);
-        let keys = |piece: &Self| {
-            let keys = piece.lines.iter().map(|line| key(line));
-            keys.map(str::to_owned).collect::<Vec<_>>()
-        };
-        let shared = keys(self).iter().any(|key| keys(other).contains(key));
-        self.axis != other.axis && !shared && possible(&both.collect::<Vec<_>>())
+        let says = |line: &str| other.lines.iter().any(|it| key(it) == key(line));
+        self.axis != other.axis
+            && !self.lines.iter().any(|line| says(line))
+            && possible(&both.collect::<Vec<_>>())
     }
+}
+
+/// Whether one of two pieces is refused beside the other, or means nothing there.
+pub fn seldom(one: &Piece, other: &Piece) -> bool {
+    let by = |one: &Piece, other: &Piece| {
+        let table = (0..TABLES.len()).any(|group| {
+            let rare = bits(group, &one.rarely);
+            rare != 0 && other.tables[group] & !rare == 0
+        });
+        one.rarely.contains(&other.axis) || table
+    };
+    by(one, other) || by(other, one)
 }
 
 /// Whether there is a table of each group left, and the routing is one that the fabrics know.
 pub fn possible(tables: &[u32]) -> bool {
-    let of_tori = bits(1, &OF_TORI);
-    let torus = tables[0] & 1 != 0;
-    let switches = tables[0] & !1 != 0;
+    let [topologies, routings] = [tables[0], tables[1]];
+    let (of_any, of_netlists) = (bits(1, &["agnostic", "relation"]), bits(1, &["opensm"]));
     tables.iter().all(|&left| left != 0)
-        && (torus && tables[1] & !bits(1, &["opensm"]) != 0
-            || switches && tables[1] & (!of_tori | 1) != 0)
+        && (routings & of_any != 0
+            || routings & of_netlists != 0 && known(topologies, "opensm") != 0
+            || routings & !(of_any | of_netlists) != 0 && topologies & 1 != 0)
+}
+
+/// The topologies of these on which a routing is known.
+pub fn known(topologies: u32, routing: &str) -> u32 {
+    match routing {
+        "agnostic" | "relation" => topologies,
+        "opensm" => topologies & bits(0, &["netlist"]),
+        _ => topologies & 1,
+    }
 }
 
 /// The bits of names in a group of tables.
@@ -211,8 +279,8 @@ pub fn bits(group: usize, names: &[&str]) -> u32 {
     places.fold(0, |bits, (place, _)| bits | 1 << place)
 }
 
-fn restrict(tables: &mut [u32; 3], names: &[&str]) {
-    let group = (0..3).find(|&group| bits(group, names) != 0);
+fn restrict(tables: &mut [u32; 4], names: &[&str]) {
+    let group = (0..TABLES.len()).find(|&group| bits(group, names) != 0);
     if let Some(group) = group {
         tables[group] &= bits(group, names);
     }
@@ -224,6 +292,11 @@ pub fn key(line: &str) -> &str {
 
 /// The table of a group that a line names, or the choice of them.
 fn named(line: &'static str) -> Option<&'static str> {
+    match key(line) {
+        "router.output_buffer" => return Some("outputs"),
+        key if key.starts_with("link.sharing.flit") => return Some("flits"),
+        _ => {}
+    }
     let mut parts = key(line).split('.');
     let first = parts.next().expect("a table");
     match first {
@@ -245,7 +318,19 @@ pub fn pieces() -> Vec<Piece> {
     links(&mut all);
     routers(&mut all);
     super::workloads::add(&mut all);
-    all
+    all.into_iter()
+        .map(|piece| {
+            let only = |group, names: &[&str]| piece.tables[group] & !bits(group, names) == 0;
+            let chooses = only(1, &["adaptive", "pick_orthant", "outflank"]);
+            let of_trees = only(2, &["collective"]);
+            let piece = if chooses { piece.rarely(&["outputs"]) } else { piece };
+            if of_trees {
+                piece.rarely(&["outputs", "agnostic", "relation", "opensm"])
+            } else {
+                piece
+            }
+        })
+        .collect()
 }
 
 fn fabrics(all: &mut Vec<Piece>) {
@@ -276,7 +361,7 @@ fn fabrics(all: &mut Vec<Piece>) {
         "topology.hyperx.dimensions = [3, 3]",
         "topology.slim_fly.prime = 5",
         "topology.polarfly.prime = 5",
-        "topology.switch.terminals = 16",
+        "topology.switch.terminals = 9",
         "topology.netlist.path = \"../../fabrics/updn24.net\"",
     ];
     all.extend(each("fabric", &switched));
@@ -298,12 +383,18 @@ fn fabrics(all: &mut Vec<Piece>) {
     let failures = [
         "topology.torus.failed_cables = [{ node = 0, direction = \"+x\" }]",
         "topology.torus.failed_nodes = [3]",
+        "topology.torus.failed_cables = [{ node = 1, direction = \"-x\" }, { node = 4, direction = \"+x\" }]",
     ];
     all.extend(each("failures", &failures).map(|piece| piece.with(around)));
     let switched = [
         "topology.{switched}.failed_cables = [{ switch = 1, port = 1 }]",
         "topology.{switched}.failed_switches = [2]",
+        "topology.{switched}.failed_cables = [{ switch = 0, port = 1 }, { switch = 2, port = 1 }]",
         "topology.{switched}.random_failures = { cables = 1, seed = 3 }",
+        "topology.{switched}.random_failures = { cables = 2, seed = 5 }",
+        "topology.{switched}.random_failures = { cables = \"12%\" }",
+        "topology.{switched}.random_failures = { switches = 1, seed = 2 }",
+        "topology.{switched}.random_failures = { cables = 1, switches = 1 }",
     ];
     all.extend(each("failures", &switched));
     let interruptions = [
@@ -311,10 +402,14 @@ fn fabrics(all: &mut Vec<Piece>) {
          interruption.random_failures = { cables = 1 }",
         "interruption.time = \"5 us\"\ninterruption.new_tables_after = \"1 ps\"\n\
          interruption.random_failures = { switches = 1 }",
+        "interruption.time = \"5 us\"\ninterruption.new_tables_after = \"1 us\"\n\
+         interruption.random_failures = { cables = 2, switches = 1 }",
     ];
     for interruption in interruptions {
         let piece = Piece::new("interruption", interruption);
-        all.push(piece.among(&["traffic"]));
+        all.push(
+            piece.among(&["traffic"]).rarely(&["outputs", "beside", "third", "read", "nodes"]),
+        );
     }
 }
 
@@ -343,7 +438,8 @@ fn routings(all: &mut Vec<Piece>) {
     all.extend(each("routing", &on_tori).map(|piece| piece.among(&["torus"])));
     let order = "routing.direction_order.order = [\"+y\", \"-x\", \"-y\", \"+x\"]";
     all.push(Piece::new("routing", order).among(&["torus"]));
-    all.push(Piece::new("routing", "routing.file.path = \"torus4x4.routes\"").among(&["torus"]));
+    let file = Piece::new("routing", "routing.file.path = \"torus4x4.routes\"").among(&["torus"]);
+    all.push(file.rarely(&["fabric", "failures", "node set"]));
     let of_any = [
         "routing.agnostic.algorithm = \"min-hop\"",
         "routing.agnostic.algorithm = \"up-down\"",
@@ -352,6 +448,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.agnostic.algorithm = \"sssp\"",
         "routing.agnostic.algorithm = \"p2-sssp\"",
         "routing.agnostic.algorithm = \"dfsssp\"",
+        "routing.agnostic.algorithm = \"dfsssp-balanced\"",
         "routing.agnostic.algorithm = \"lash\"",
         "routing.agnostic.algorithm = \"lash-tor\"",
         "routing.agnostic.algorithm = \"mud\"",
@@ -371,42 +468,21 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.rule = \"bubble-colouring\"",
         "routing.relation.rule = \"auto\"",
         "routing.relation.rule = \"minimal\"\nrouting.relation.unproved = true",
-        "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.ugal = { candidates = 2, equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
-        "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
-        "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
     ];
-    all.extend(each("routing", &of_any));
-    let held = "routing.relation.rule.ugal.credits = \"delayed\"\nrouting.relation.unproved = true\n\
-                link.sharing.flit.output_buffer = 20";
-    all.push(Piece::new("routing", held).among(&["dragonfly"]));
+    all.extend(each("routing", &of_any).map(|piece| {
+        let falls_back = ["minimal-", "bubble-colouring"];
+        let falls_back = falls_back.iter().any(|name| piece.lines[0].contains(name));
+        if falls_back { piece.rarely(&["selection"]) } else { piece }
+    }));
     let in_order = "routing.agnostic.algorithm = \"dimension-order\"";
     all.push(Piece::new("routing", in_order).among(&["torus", "switched_torus", "hyperx"]));
     let meshes = "topology.torus.open = [\"x\", \"y\"]\nrouting.relation.rule = \"negative-first\"";
     all.push(Piece::new("routing", meshes).among(&["torus"]));
     let datelines = "routing.agnostic.algorithm = \"torus-2qos\"";
     all.push(Piece::new("routing", datelines).among(&["torus", "switched_torus"]));
-    let minimal = "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true";
-    all.push(Piece::new("routing", minimal).among(&["dragonfly", "dragonfly_plus", "cascade"]));
-    for of_rows in [
-        "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.dimwar = { channels = \"by-hop\", penalty = 8 }\nrouting.relation.unproved = true",
-        "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
-        "routing.relation.rule.dal.penalty = 0",
-    ] {
-        all.push(Piece::new("routing", of_rows).among(&["hyperx"]));
-    }
-    let polarized = "routing.relation.rule = \"polarized\"\nrouting.relation.unproved = true";
-    all.push(Piece::new("routing", polarized).among(&["hyperx", "slim_fly", "dragonfly"]));
-    for ancestor in [
-        "routing.relation.rule.nearest-ancestor.up = \"two\"",
-        "routing.relation.rule.nearest-ancestor.up = \"hash\"",
-    ] {
-        all.push(Piece::new("routing", ancestor).among(&["tree"]));
-    }
     let of_trees = "routing.agnostic.algorithm = \"d-mod-k\"";
     all.push(Piece::new("routing", of_trees).among(&["tree", "xgft"]));
+    phased(all);
     let dumps = [
         "topology.netlist.path = \"../../fabrics/ring5.net\"\n\
          routing.opensm.tables = \"../../fabrics/ring5-safe.lfts\"",
@@ -433,20 +509,28 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.relation.selection = \"low-physical\"",
         "routing.relation.selection = \"balanced\"",
     ];
-    all.extend(each("selection", &selections));
+    let choosing = ["ties", "preference", "injection bubble", "injection lanes", "services"];
+    all.extend(each("selection", &selections).map(|piece| {
+        let whole = piece.lines[0].starts_with("routing.relation");
+        if whole { piece.rarely(&choosing) } else { piece }
+    }));
     let ties = [
         "routing.{adaptive|pick_orthant|outflank}.tie = \"plus\"",
         "routing.{adaptive|pick_orthant|outflank}.tie = \"random\"",
         "routing.relation.ties = \"random\"",
         "routing.relation.ties = \"first\"",
-        "routing.relation.preference = \"random\"",
     ];
     all.extend(each("ties", &ties));
+    let preferences = [
+        "routing.relation.preference = \"random\"",
+        "routing.relation.preference = \"least-queued\"",
+    ];
+    all.extend(each("preference", &preferences));
     let throttles = [
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
         "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",
     ];
-    all.extend(each("injection bubble", &throttles));
+    all.extend(each("injection bubble", &throttles).map(|piece| piece.rarely(&["outputs"])));
     let escapes = [
         "routing.{adaptive|pick_orthant|outflank}.escape = \"up-down\"",
         "routing.{adaptive|pick_orthant|outflank}.escape = \"nue\"",
@@ -458,12 +542,89 @@ fn routings(all: &mut Vec<Piece>) {
     all.push(Piece::new("channels", channels));
     let vcs = [
         "routing.{agnostic|relation}.lanes = 1",
+        "routing.{agnostic|relation}.lanes = 2",
         "routing.{agnostic|relation}.lanes = 3",
-        "routing.relation.injection_lanes = 1",
     ];
     all.extend(each("lanes", &vcs));
+    let spreads =
+        ["routing.agnostic.spread = \"by-destination\"", "routing.agnostic.spread = \"by-pair\""];
+    all.extend(each("spread", &spreads));
+    let many = [
+        "routing.{agnostic|relation}.lanes = 6",
+        "routing.{agnostic|relation}.lanes = 16\nrouter.virtual_channels = 16",
+    ];
+    all.extend(each("many lanes", &many).map(|piece| piece.rarely(&["lanes"])));
+    let injected = ["routing.relation.injection_lanes = 1", "routing.relation.injection_lanes = 2"];
+    all.extend(each("injection lanes", &injected));
     let trees = ["routing.relation.tree = \"depth-first\"", "routing.relation.root = 3"];
     all.extend(each("tree", &trees));
+}
+
+/// Axes that have nothing for rules with phases, or too few virtual channels.
+const NOT_PHASED: [&str; 5] = ["selection", "tree", "services", "lanes", "interruption"];
+
+/// The rules whose packets pass through phases: they choose their hops, and have no tree.
+fn phased(all: &mut Vec<Piece>) {
+    let mut rules = |texts: &[&'static str], topologies: &[&str]| {
+        let pieces =
+            each("routing", texts).map(|piece| piece.among(topologies).rarely(&NOT_PHASED));
+        all.extend(pieces.map(|piece| {
+            let again = piece.lines.iter().any(|line| line.contains("decides_again"));
+            if again { piece.rarely(&["flits"]) } else { piece }
+        }));
+    };
+    let of_any = [
+        "routing.relation.rule = \"minimal-by-hop\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"valiant\"",
+        "routing.relation.rule.valiant.via = \"router\"",
+        "routing.relation.rule.valiant.via = \"router-or-end\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"ugal\"",
+        "routing.relation.rule.ugal = { candidates = 2, equal = \"drawn\", threshold = 0 }\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal = { weights = \"hops\", queues = \"vc\", minimal_channels = \"shared\" }",
+        "routing.relation.rule.ugal = { weights = \"equal\", queues = \"vc-if-shared\", threshold = 7, via = \"router\" }",
+        "routing.relation.rule.ugal.sees = \"way\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.ugal = { sees = \"way\", age = \"70 ns\", candidates = 3 }",
+        "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"20 ns\"\nrouting.relation.unproved = true",
+        "routing.relation.rule = \"ugal\"\nrouting.relation.decides_again = \"90 ns\"\n\
+         routing.relation.decides_until = \"room\"\nrouter.output_buffer = \"300 flits\"",
+        "routing.relation.rule = \"polarized\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.polarized.penalty = 5",
+    ];
+    rules(&of_any, TABLES[0]);
+    let of_groups = [
+        "routing.relation.rule = \"dragonfly-minimal\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.valiant.via = \"group\"",
+        "routing.relation.rule.valiant.via = \"router-elsewhere\"",
+        "routing.relation.rule.ugal = { sees = \"group\", via = \"group\" }",
+        "routing.relation.rule = \"par\"",
+        "routing.relation.rule.par = { weights = \"hops\", candidates = 3, via = \"router-elsewhere\" }",
+        "routing.relation.rule.par = { sees = \"group\", threshold = 4, equal = \"drawn\" }",
+        "routing.relation.rule.par.queues = \"vc-if-shared\"\nrouting.relation.decides_again = \"30 ns\"",
+    ];
+    rules(&of_groups, &OF_GROUPS);
+    let held = "routing.relation.rule.ugal.credits = \"delayed\"\nrouting.relation.unproved = true\n\
+                link.sharing.flit.output_buffer = 20";
+    rules(&[held], &["dragonfly"]);
+    let of_rows = [
+        "routing.relation.rule.omniwar.weights = \"product\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.omniwar = { deroutes = 1, penalty = 5 }",
+        "routing.relation.rule.omniwar.deroutes = 0\nrouting.relation.decides_again = \"40 ns\"",
+        "routing.relation.rule = \"dimwar\"",
+        "routing.relation.rule.dimwar = { channels = \"by-hop\", penalty = 8 }\nrouting.relation.unproved = true",
+        "routing.relation.rule.dimwar.weights = \"product\"",
+        "routing.relation.rule = \"hyperx-order\"",
+        "routing.relation.rule.hyperx-order.order = \"adaptive\"\nrouting.relation.unproved = true",
+        "routing.relation.rule.dal.penalty = 0",
+        "routing.relation.rule.dal.weights = \"product\"",
+    ];
+    rules(&of_rows, &["hyperx"]);
+    let of_trees = [
+        "routing.relation.rule = \"nearest-ancestor\"",
+        "routing.relation.rule.nearest-ancestor.up = \"random\"",
+        "routing.relation.rule.nearest-ancestor.up = \"two\"",
+        "routing.relation.rule.nearest-ancestor.up = \"hash\"",
+    ];
+    rules(&of_trees, &["tree"]);
 }
 
 fn links(all: &mut Vec<Piece>) {
@@ -473,12 +634,14 @@ fn links(all: &mut Vec<Piece>) {
         "link.errors.bit_error_rate = 1e-4",
         "link.errors.bursts = { interval = \"3 us\", length = \"30 ns\" }",
     ];
-    all.extend(each("errors", &errors));
+    all.extend(each("errors", &errors).map(|piece| piece.rarely(&["outputs"])));
     let err = "link.errors.bit_error_rate = 1e-5";
+    all.push(
+        Piece::new("errors: retry", "link.errors.retry = \"store\"").among(&["packets"]).with(err),
+    );
     let mut of_errors = |axis, texts: &[&'static str]| {
-        all.extend(each(axis, texts).map(|piece| piece.with(err)));
+        all.extend(each(axis, texts).map(|piece| piece.with(err).rarely(&["outputs"])));
     };
-    of_errors("errors: retry", &["link.errors.retry = \"store\""]);
     of_errors("errors: resend", &["link.errors.resend = \"selective\""]);
     of_errors("errors: acknowledgements", &["link.errors.acknowledgements = \"free\""]);
     of_errors(
@@ -488,7 +651,7 @@ fn links(all: &mut Vec<Piece>) {
     of_errors("errors: replay", &["link.errors.replay_buffer = \"80 flits\""]);
     of_errors("errors: time-out", &["link.errors.time_out = \"9 us\""]);
     let cables = "link.errors.cables = [{ switch = 0, port = 1 }]";
-    all.push(Piece::new("errors: cables", cables).with(err));
+    all.push(Piece::new("errors: cables", cables).with(err).rarely(&["outputs"]));
     let sharing = [
         (
             "sharing: latencies",
@@ -503,7 +666,10 @@ fn links(all: &mut Vec<Piece>) {
         ("sharing: output buffer", "link.sharing.flit.output_buffer = 20"),
         ("sharing: stall times", "link.sharing.flit.stall_times = true"),
     ];
-    all.extend(sharing.into_iter().map(|(axis, text)| Piece::new(axis, text)));
+    all.extend(sharing.into_iter().map(|(axis, text)| {
+        let piece = Piece::new(axis, text);
+        if axis == "sharing: stall times" { piece.rarely(&["errors"]) } else { piece }
+    }));
     let weighted = "router.arbitration = \"weighted\"";
     let weights = ["link.sharing.flit.weights = [3]", "link.sharing.flit.weights = [2, 1]"];
     all.extend(each("sharing: weights", &weights).map(|piece| piece.with(weighted)));
@@ -518,17 +684,16 @@ fn links(all: &mut Vec<Piece>) {
 }
 
 fn routers(all: &mut Vec<Piece>) {
-    let flit = "link.sharing.flit.iterations = 1";
     all.push(Piece::new("switching", "router.switching = \"store-and-forward\""));
     let worms = "router.switching = \"wormhole\"";
     let short = "router.buffer = \"6 flits\"\nadapter.injection_buffer = \"6 flits\"";
-    all.push(Piece::new("switching", worms).with(flit).with(short));
+    all.push(Piece::new("switching", worms).among(&["flits"]).with(short));
     let behind = ["router.output_buffer = \"34 flits\"", "router.output_buffer = \"100 flits\""];
     all.extend(each("output buffer", &behind));
     all.push(Piece::new("arbitration", "router.arbitration = \"transit-first\""));
     all.push(Piece::new("arbitration", "router.arbitration = \"random\""));
-    all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").with(flit));
-    all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").with(flit));
+    all.push(Piece::new("arbitration", "router.arbitration = \"oldest-first\"").among(&["flits"]));
+    all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").among(&["flits"]));
     let presets = [
         "router.preset = \"infiniband-4xqdr\"",
         "router.preset = \"angara\"",
@@ -538,7 +703,7 @@ fn routers(all: &mut Vec<Piece>) {
     let paper = "router.preset = \"outflank-paper\"\nmeasure.messages = 5";
     let adaptive = ["adaptive", "pick_orthant", "outflank"];
     let paper = Piece::new("preset", paper).among(&["torus"]).among(&adaptive).among(&["traffic"]);
-    all.push(paper);
+    all.push(paper.among(&["packets"]));
     all.extend(each("bubble", &["router.bubble = false"]));
     let speedups = ["router.crossbar_speedup = 2", "router.crossbar_speedup = 3"];
     all.extend(each("speed-up", &speedups));
@@ -556,7 +721,7 @@ fn routers(all: &mut Vec<Piece>) {
     all.extend(each("buffer", &buffers));
     let channels = ["router.virtual_channels = 7", "router.virtual_channels = 16"];
     let few = "router.virtual_channels = 2";
-    all.push(Piece::new("virtual channels", few).with(flit));
+    all.push(Piece::new("virtual channels", few).among(&["flits"]));
     all.extend(each("virtual channels", &channels));
     let injections = [
         "adapter.injection_channels = 1",
@@ -580,15 +745,17 @@ fn routers(all: &mut Vec<Piece>) {
     ];
     all.extend(each("hosts", &hosts));
     let limit = "adapter.responder_resources = 1\n{traffic|exchange}.read = {}";
-    all.extend(each("responder resources", &[limit]));
+    let limited = |piece: Piece| piece.rarely(&["outputs", "flits"]);
+    all.extend(each("responder resources", &[limit]).map(limited));
     let limit = "adapter.responder_resources = 3";
-    all.push(Piece::new("responder resources", limit).among(&["remote_memory"]));
+    all.push(limited(Piece::new("responder resources", limit).among(&["remote_memory"])));
     let lifetimes = [
         "router.head_of_queue_lifetime = \"300 ns\"\nexchange.between_steps = \"nothing\"",
         "router.head_of_queue_lifetime = \"2 us\"\ntraffic.pattern = \"uniform\"",
     ];
-    all.extend(each("head-of-queue lifetime", &lifetimes));
-    all.extend(each("message classes", &["router.message_classes = 1"]));
+    all.extend(each("head-of-queue lifetime", &lifetimes).map(limited));
+    let classes = Piece::new("message classes", "router.message_classes = 1");
+    all.push(classes.rarely(&["agnostic", "relation", "opensm"]));
     let measures = ["measure.window = \"auto\"", "measure.precision = 0.5", "measure.growth = 0.5"];
     all.extend(each("measure", &measures).map(|piece| piece.among(&["traffic"])));
 }

@@ -1,17 +1,28 @@
 //! Which pieces meet in which scenario: every pair that can stand beside each other does in one of
-//! the first scenarios, most of them as part of a triple; those that follow are drawn by their
-//! seeds.
+//! the first scenarios, with some others beside it. Those from [`DRAWN`] on have four to seven
+//! pieces, drawn by their seeds: by axis, as [`WEIGHTS`] has it, and seldom beside what refuses them.
 
 use rand::{RngExt, SeedableRng, seq::IndexedRandom, seq::SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::pieces::{BASES, Piece, TABLES, bits, key, pieces, possible};
+use super::pieces::{BASES, Piece, TABLES, WEIGHTS, bits, key, known, pieces, possible, seldom};
 
-/// Candidates for the third of a triple.
+/// Pieces of a scenario of the plan, if so many can stand beside each other.
+const PLANNED: usize = 4;
+
+/// Candidates for the next piece of a scenario of the plan, and axes for that of one that is drawn.
 const TRIED: usize = 40;
+
+/// The first seed of scenarios that are drawn.
+pub const DRAWN: u64 = 1_000_000;
+
+/// Of so many pieces that are drawn beside one that refuses them, one is taken.
+const SELDOM: u32 = 6;
 
 pub struct Plan {
     pub pieces: Vec<Piece>,
+    /// The weight of each axis, and its pieces.
+    axes: Vec<(u32, Vec<usize>)>,
     /// By pair of pieces.
     beside: Vec<Vec<bool>>,
     /// The scenarios that cover all pairs.
@@ -25,7 +36,18 @@ impl Plan {
             .iter()
             .map(|one| pieces.iter().map(|other| one.stands_beside(other)).collect::<Vec<bool>>());
         let beside: Vec<_> = beside.collect();
-        let mut plan = Self { pieces, beside, scenarios: Vec::new() };
+        let mut axes: Vec<(&str, Vec<usize>)> = Vec::new();
+        for (place, piece) in pieces.iter().enumerate() {
+            match axes.iter_mut().find(|(name, _)| *name == piece.axis) {
+                Some((_, its)) => its.push(place),
+                None => axes.push((piece.axis, vec![place])),
+            }
+        }
+        let weight = |axis: &str| {
+            WEIGHTS.iter().find(|(name, _)| *name == axis).map_or(1, |&(_, weight)| weight)
+        };
+        let axes = axes.into_iter().map(|(name, its)| (weight(name), its)).collect();
+        let mut plan = Self { pieces, axes, beside, scenarios: Vec::new() };
         let mut random = ChaCha8Rng::seed_from_u64(0);
         let mut pairs = plan.pairs();
         pairs.shuffle(&mut random);
@@ -35,8 +57,13 @@ impl Plan {
                 continue;
             }
             let mut drawn = vec![one, other];
-            let new = |third: &usize| drawn.iter().filter(|&&it| !met[*third][it]).count();
-            drawn.extend(plan.thirds(&mut random, &drawn).into_iter().max_by_key(new));
+            while drawn.len() < PLANNED {
+                let new = |next: &usize| drawn.iter().filter(|&&it| !met[*next][it]).count();
+                match plan.nexts(&mut random, &drawn).into_iter().max_by_key(new) {
+                    Some(next) => drawn.push(next),
+                    None => break,
+                }
+            }
             for &one in &drawn {
                 for &other in &drawn {
                     met[one][other] = true;
@@ -54,18 +81,37 @@ impl Plan {
         pairs.filter(|&(one, other)| self.beside[one][other]).collect()
     }
 
+    /// Whether a piece can stand beside all of these.
+    fn fits(&self, piece: usize, drawn: &[usize]) -> bool {
+        let mut tables = self.pieces[piece].tables;
+        for &other in drawn {
+            let other = self.pieces[other].tables;
+            tables.iter_mut().zip(other).for_each(|(left, other)| *left &= other);
+        }
+        possible(&tables) && drawn.iter().all(|&it| self.beside[piece][it])
+    }
+
+    /// Whether a piece is refused beside one of these, or means nothing there.
+    fn is_seldom(&self, piece: usize, drawn: &[usize]) -> bool {
+        drawn.iter().any(|&it| seldom(&self.pieces[piece], &self.pieces[it]))
+    }
+
     /// Some pieces that can stand beside all of these.
-    fn thirds(&self, random: &mut ChaCha8Rng, drawn: &[usize]) -> Vec<usize> {
-        let fits = |third: &usize| {
-            let mut tables = self.pieces[*third].tables;
-            for &piece in drawn {
-                let other = self.pieces[piece].tables;
-                tables.iter_mut().zip(other).for_each(|(left, other)| *left &= other);
-            }
-            possible(&tables) && drawn.iter().all(|&it| self.beside[*third][it])
-        };
+    fn nexts(&self, random: &mut ChaCha8Rng, drawn: &[usize]) -> Vec<usize> {
+        let fits = |next: &usize| self.fits(*next, drawn) && !self.is_seldom(*next, drawn);
         let tried = (0..TRIED).map(|_| random.random_range(0..self.pieces.len()));
         tried.filter(fits).collect()
+    }
+
+    /// A piece of an axis, by the weights of both, that can stand beside these; `None` if the axis
+    /// has none.
+    fn next(&self, random: &mut ChaCha8Rng, drawn: &[usize]) -> Option<usize> {
+        let (_, axis) = weighted(random, &self.axes, |(weight, _)| *weight)?;
+        let fitting = axis.iter().copied().filter(|&piece| self.fits(piece, drawn));
+        let fitting: Vec<usize> = fitting.collect();
+        let next = *weighted(random, &fitting, |&piece| self.pieces[piece].weight)?;
+        let taken = !self.is_seldom(next, drawn) || random.random_ratio(1, SELDOM);
+        taken.then_some(next)
     }
 
     /// The pieces of a scenario.
@@ -74,11 +120,11 @@ impl Plan {
             return planned.clone();
         }
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut drawn = vec![random.random_range(0..self.pieces.len())];
-        while drawn.len() < 3 + seed as usize % 3 {
-            match self.thirds(&mut random, &drawn).first() {
-                Some(&next) => drawn.push(next),
-                None => break,
+        let mut drawn = Vec::new();
+        let wanted = random.random_range(4..=7);
+        for _ in 0..TRIED {
+            if drawn.len() < wanted {
+                drawn.extend(self.next(&mut random, &drawn));
             }
         }
         drawn
@@ -161,6 +207,22 @@ impl Plan {
     }
 }
 
+/// One of these, by weight; `None` if there is none.
+fn weighted<'a, T>(
+    random: &mut ChaCha8Rng,
+    all: &'a [T],
+    weight: impl Fn(&T) -> u32,
+) -> Option<&'a T> {
+    let sum: u32 = all.iter().map(&weight).sum();
+    let mut left = (sum > 0).then(|| random.random_range(0..sum))?;
+    all.iter().find(|one| {
+        let weight = weight(one);
+        let here = left < weight;
+        left = left.wrapping_sub(weight);
+        here
+    })
+}
+
 /// Moves the keys of a workload below those of one of several.
 fn nest(lines: &mut [String], table: &str) {
     for line in lines.iter_mut() {
@@ -177,11 +239,16 @@ fn set(lines: &mut Vec<String>, line: &str) {
 }
 
 /// The table of each group that a scenario has. No routing if no piece is about it.
-fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 3] {
+fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 4] {
     let mut left = TABLES.map(|group| (1u32 << group.len()) - 1);
     let all = left;
     for piece in drawn {
         left.iter_mut().zip(piece.tables).for_each(|(left, own)| *left &= own);
+    }
+    for (piece, group) in drawn.iter().flat_map(|it| (0..TABLES.len()).map(move |of| (it, of))) {
+        let mut without = left;
+        without[group] &= !bits(group, &piece.rarely);
+        left = if possible(&without) { without } else { left };
     }
     let names = |group: usize, bits: u32| {
         let names = TABLES[group].iter().enumerate();
@@ -190,27 +257,30 @@ fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 3
     let routings: Vec<&str> = names(1, left[1]).filter(|it| known(left[0], it) != 0).collect();
     let routing = (left[1] != all[1]).then(|| *routings.choose(random).expect("possible"));
     let topologies = routing.map_or(left[0], |routing| known(left[0], routing));
-    let torus = topologies & 1 != 0 && (topologies == 1 || random.random_bool(0.6));
+    let torus = topologies & 1 != 0 && (topologies == 1 || random.random_bool(0.4));
     let others: Vec<&str> = names(0, topologies & !1).collect();
     let topology = if torus { "torus" } else { others.choose(random).expect("possible") };
     let load = left[2] & 1 != 0 && (left[2] == 1 || random.random_bool(0.5));
-    let load = load || left[2] == all[2];
-    let others: Vec<&str> = names(2, left[2] & !1).collect();
+    let load = load || left[2] == all[2] && random.random_bool(0.7);
+    // Trees of routers are those of Angara's virtual channels.
+    let of_tori = torus && !matches!(routing, Some("agnostic" | "relation"));
+    let without = left[2] & !bits(2, &["collective"]);
+    let ending = if of_tori || without & !1 == 0 { left[2] } else { without };
+    let others: Vec<&str> = names(2, ending & !1).collect();
     let workload = if load { "traffic" } else { others.choose(random).expect("possible") };
-    [Some(topology), routing, Some(workload)]
-}
-
-/// The topologies of these on which a routing is known.
-fn known(topologies: u32, routing: &str) -> u32 {
-    match routing {
-        "agnostic" | "relation" => topologies,
-        "opensm" => topologies & bits(0, &["netlist"]),
-        _ => topologies & 1,
+    let chooses = matches!(routing, Some("adaptive" | "pick_orthant" | "outflank"));
+    let without = left[3] & !bits(3, &["outputs"]);
+    if without != 0 && (chooses || workload == "collective") {
+        left[3] = without;
     }
+    let routers: Vec<&str> = names(3, left[3]).collect();
+    let whole = left[3] & 1 != 0 && random.random_bool(0.5);
+    let routers = if whole { "packets" } else { routers.choose(random).expect("possible") };
+    [Some(topology), routing, Some(workload), Some(routers)]
 }
 
 /// A line of the tables that the scenario has.
-fn placed(line: &str, tables: &[Option<&str>; 3]) -> String {
+fn placed(line: &str, tables: &[Option<&str>; 4]) -> String {
     let Some((before, rest)) = line.split_once('{').filter(|(before, _)| !before.contains(' '))
     else {
         return line.into();
@@ -227,9 +297,11 @@ fn placed(line: &str, tables: &[Option<&str>; 3]) -> String {
 }
 
 /// Whether nothing else is said about what a line says, and it is about the scenario's topology.
-fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 3]) -> bool {
-    let about =
-        |line: &str| -> Vec<String> { key(line).split('.').take(2).map(str::to_owned).collect() };
+fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 4]) -> bool {
+    let same = |one: &str, other: &str| {
+        one.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let about = |it: &str| same(key(it), key(line)) || same(key(line), key(it));
     if line.starts_with("routing.") && tables[1].is_some() {
         return false;
     }
@@ -237,6 +309,6 @@ fn wanted(line: &str, own: &[String], tables: &[Option<&str>; 3]) -> bool {
         Some(rest) => {
             rest.split('.').next() == tables[0] && own.iter().all(|it| key(it) != key(line))
         }
-        None => own.iter().all(|it| about(it) != about(line)),
+        None => !own.iter().any(|it| about(it)),
     }
 }

@@ -1,12 +1,15 @@
 //! One scenario: read, refused or run in several ways, and held against a reference engine.
 
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use flitlab::engine::Parameters;
 use flitlab::measure::{LogFilter, Progress, Snapshot};
-use flitlab::report::Status;
+use flitlab::report::{ChannelRow, Status};
 use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
 use flitlab::sweep::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
@@ -23,8 +26,18 @@ use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
 /// After so much simulated time a finite workload of this size would never end.
 const ENDLESS: Picoseconds = Picoseconds(100_000_000_000);
 
-/// After so much time on the clock.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// After so much time on the clock: several threads that have one core between them take long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// All runs of a scenario, and what is made before them, take no longer.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// The stack of a thread of Rust's, if nobody says otherwise.
+const STACK: usize = 2 << 20;
+
+/// A workload may end a little earlier beside others than alone, as packets meet at other times; not
+/// where links err, which is luck.
+const LEAST_SLOWDOWN: f64 = 0.8;
 
 /// Flits times hops, about, that a reference engine moves.
 const WORK: u64 = 2_500;
@@ -41,16 +54,34 @@ pub struct Trial {
     pub foretold: bool,
 }
 
-/// Tries a scenario; what is wrong with it, if something is.
+/// Tries a scenario, in a thread with the usual stack and a limit of time; what is wrong with it,
+/// if something is. The thread has the seed's name, and the scenario is a file in the place as long
+/// as it is tried: so a run that ends all leaves it there.
 pub fn attempt(seed: u64, text: &str, place: &Workplace) -> Result<Trial, String> {
-    catch_unwind(AssertUnwindSafe(|| run(seed, text, place))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
-            .unwrap_or_else(|| "a panic without a text".into())
-    })
+    let (folder, own) = (place.0.clone(), text.to_owned());
+    let tried = folder.join(format!("{seed}.toml"));
+    fs::write(&tried, text).expect("the place is there");
+    let (sender, receiver) = mpsc::channel();
+    let try_it = move || {
+        let found = catch_unwind(AssertUnwindSafe(|| run(seed, &own, &folder)));
+        let found = found.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            text.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()))
+                .unwrap_or_else(|| "a panic without a text".into())
+        });
+        // Nobody listens any more if it took too long.
+        let _ = sender.send(found);
+    };
+    let thread = thread::Builder::new().name(format!("seed {seed}")).stack_size(STACK);
+    thread.spawn(try_it).expect("there is room for a thread");
+    let found = receiver
+        .recv_timeout(LIMIT)
+        .unwrap_or_else(|_| Err(format!("it takes more than {} s", LIMIT.as_secs())));
+    fs::remove_file(tried).expect("it was written");
+    found
 }
 
-fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
+fn run(seed: u64, text: &str, place: &Path) -> Trial {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/simulation/combinations");
     let document = Document::parse(&format!("{folder}/{seed}.toml"), text);
     let (scenario, resolved) = match Scenario::read_resolved(&document) {
@@ -95,12 +126,14 @@ fn run(seed: u64, text: &str, place: &Workplace) -> Trial {
     let more = Simulation::new(&named).expect("it was set up before").on_threads(threads);
     same(&more.run(&mut patient()), &outcome, "resolved, on more threads");
     if seed.is_multiple_of(3) {
-        go_on(&document, &simulation, &outcome, &place.0.join(format!("{seed}.checkpoint")));
+        go_on(&document, &simulation, &outcome, &place.join(format!("{seed}.checkpoint")));
     }
     if seed % 3 == 1 {
         logged(simulation, &outcome);
     }
     let compared = if seed.is_multiple_of(2) { compare(seed, &scenario) } else { 0 };
+    parts_add_up(&outcome, &scenario);
+    slowed(&outcome, &scenario);
     Trial { refused: None, status: Some(outcome.found.measured.status), compared, foretold }
 }
 
@@ -167,15 +200,73 @@ fn told(outcome: &Outcome, scenario: &Scenario) {
             assert!(!finite || outgrown, "a finite workload that is {status:?}");
         }
     }
-    // Each packet is one of a workload.
-    let workloads = &outcome.found.workloads;
-    if !workloads.is_empty() {
-        assert_eq!(workloads.len(), scenario.workload.members().len());
-        let packets = workloads.iter().map(|row| row.measured.packets.unwrap_or(0));
-        assert_eq!(packets.sum::<u64>(), outcome.found.measured.packets.unwrap_or(0));
-    }
     // Of loads packets are under way at the end; all others were delivered or lost.
     assert!(counters.flits_created >= counters.flits_delivered + counters.flits_lost);
+}
+
+/// Each packet, and each flit on a channel, is one of a workload.
+fn parts_add_up(outcome: &Outcome, scenario: &Scenario) {
+    let workloads = &outcome.found.workloads;
+    if workloads.is_empty() {
+        return;
+    }
+    assert_eq!(workloads.len(), scenario.workload.members().len());
+    let packets = workloads.iter().map(|row| row.measured.packets.unwrap_or(0));
+    // Where a run can't go on, what came to its end before is told alone.
+    if let Some(all) = outcome.found.measured.packets {
+        assert_eq!(packets.sum::<u64>(), all);
+    }
+    for row in &outcome.found.channels {
+        let parts: Vec<u64> = of_workloads(row).into_iter().flatten().collect();
+        // One workload has all flits.
+        let told = if workloads.len() > 1 { workloads.len() } else { 0 };
+        assert_eq!(parts.len(), told, "{}", row.channel);
+        if told == 0 {
+            continue;
+        }
+        let flits: u64 = parts.iter().sum();
+        // Flits that are sent again, and acknowledgements, are no workload's.
+        let all = flits == row.flits || scenario.parameters.errors.is_some() && flits < row.flits;
+        assert!(all, "flits of {}: {}, by workload {parts:?}", row.channel, row.flits);
+    }
+}
+
+/// The flits of each workload, of those that a scenario can have.
+fn of_workloads(row: &ChannelRow) -> [Option<u64>; 8] {
+    [
+        row.flits_workload0,
+        row.flits_workload1,
+        row.flits_workload2,
+        row.flits_workload3,
+        row.flits_workload4,
+        row.flits_workload5,
+        row.flits_workload6,
+        row.flits_workload7,
+    ]
+}
+
+/// A workload that shares neither nodes nor channels with others is as quick as alone.
+fn slowed(outcome: &Outcome, scenario: &Scenario) {
+    let members = scenario.workload.members();
+    for (place, row) in outcome.found.workloads.iter().enumerate() {
+        let Some(slowdown) = row.slowdown else { continue };
+        let name = &row.name;
+        let lucky = scenario.parameters.errors.is_some();
+        assert!(lucky || slowdown >= LEAST_SLOWDOWN, "`{name}` takes {slowdown} of its time alone");
+        let others = || (0..members.len()).filter(|&other| other != place);
+        let nodes = |place: usize| members[place].nodes.as_ref();
+        let shares_nodes = others().any(|other| match (nodes(place), nodes(other)) {
+            (Some(own), Some(others)) => own.iter().any(|node| others.contains(node)),
+            _ => true,
+        });
+        let shares_channels = outcome.found.channels.iter().any(|row| {
+            let flits = of_workloads(row);
+            flits[place] > Some(0) && others().any(|other| flits[other] > Some(0))
+        });
+        if !shares_nodes && !shares_channels {
+            assert_eq!(slowdown, 1.0, "`{name}` meets none of the others");
+        }
+    }
 }
 
 /// Goes on from a moment of the run.
@@ -196,7 +287,7 @@ fn go_on(document: &Document, simulation: &Simulation, whole: &Outcome, path: &P
         return;
     }
     let checkpoint = Checkpoint::read(path, &identity).expect("it was written").expect("so");
-    std::fs::remove_file(path).expect("it was written");
+    fs::remove_file(path).expect("it was written");
     let resumed = simulation.run_from(Some(checkpoint), &mut patient(), &mut |_| {});
     same(&resumed, whole, "from a checkpoint");
 }

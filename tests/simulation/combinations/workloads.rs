@@ -1,6 +1,9 @@
 //! The pieces of what is sent: patterns, loads, exchanges, operations, applications.
 
-use super::pieces::{Piece, each};
+use super::pieces::{OF_COORDINATES, OF_GROUPS, Piece, each};
+
+/// Workloads that come to an end.
+const ENDING: [&str; 4] = ["exchange", "remote_memory", "collective", "application"];
 
 /// Adds the pieces of workloads.
 pub fn add(all: &mut Vec<Piece>) {
@@ -16,10 +19,8 @@ pub fn add(all: &mut Vec<Piece>) {
         "{traffic|exchange|remote_memory}.pattern = \"butterfly\"",
         "{traffic|exchange|remote_memory}.pattern = \"shuffle\"",
         "{traffic|exchange|remote_memory}.pattern = \"random-permutation\"",
-        "{traffic|exchange|remote_memory}.pattern = \"worst-case\"",
         "{traffic|exchange|remote_memory}.pattern = \"all-to-all\"",
-        "{traffic|exchange|remote_memory}.pattern = \"dimension-complement\"",
-        "{traffic|exchange|remote_memory}.pattern = { dimension-shift = { dimension = 1 } }",
+        "{traffic|exchange|remote_memory}.pattern = { rank-transpose = { rows = 2 } }",
         "{traffic|exchange|remote_memory}.pattern = { router-shift = { by = 3 } }",
         "{traffic|exchange|remote_memory}.pattern = { shift = { by = 5 } }",
         "{traffic|exchange|remote_memory}.pattern = { pairs = { list = [[0, 5], [0, 6], [7, 0], [1, 0]] } }",
@@ -32,6 +33,21 @@ pub fn add(all: &mut Vec<Piece>) {
         "traffic.pattern = { matrix = { list = [[0, 5, 2], [5, 0, 1], [1, 7, 4]] } }",
     ];
     all.extend(each("pattern", &patterns));
+    let worst = "{traffic|exchange|remote_memory}.pattern = \"worst-case\"";
+    all.push(Piece::new("pattern", worst).often(5));
+    let of_groups = [
+        "traffic.pattern = \"group-shift\"",
+        "traffic.pattern = { group-shift = { by = 2 } }",
+        "traffic.pattern = { mixture = { patterns = [{ weight = 1, pattern = \"worst-case\" }, { weight = 2, \
+         pattern = \"group-shift\" }] } }",
+    ];
+    all.extend(each("pattern", &of_groups).map(|piece| piece.among(&OF_GROUPS).often(3)));
+    let of_coordinates = [
+        "{traffic|exchange|remote_memory}.pattern = \"dimension-complement\"",
+        "{traffic|exchange|remote_memory}.pattern = { dimension-shift = { dimension = 1 } }",
+        "{traffic|exchange|remote_memory}.pattern = { dimension-shift = { dimension = 2, by = 2 } }",
+    ];
+    all.extend(each("pattern", &of_coordinates).map(|piece| piece.among(&OF_COORDINATES)));
     let of_coordinates = [
         "{traffic|exchange|remote_memory}.pattern = \"transpose\"",
         "{traffic|exchange|remote_memory}.pattern = \"neighbor\"",
@@ -113,7 +129,8 @@ fn collectives(all: &mut Vec<Piece>) {
     all.extend(each("units", &units));
     all.extend(each("replication", &["collective.replication = \"together\""]));
     let load = "traffic.pattern = \"uniform\"\ntraffic.load = 0.4";
-    all.push(Piece::new("beside", "collective.start = \"3 us\"").with(load));
+    let beside = Piece::new("beside", "collective.start = \"3 us\"").with(load);
+    all.push(beside.rarely(&["third", "slowdowns"]));
 }
 
 /// Another workload on the same network; what others say of one workload is said of `own`.
@@ -133,8 +150,7 @@ fn several(all: &mut Vec<Piece>) {
         "workloads.own.start = \"700 ns\"\n\
          workloads.other = { traffic = { pattern = \"uniform\", load = 0.1, read = {} } }",
     ];
-    let ending = ["exchange", "remote_memory", "collective", "application"];
-    all.extend(each("beside", &later).map(|piece| piece.among(&ending)));
+    all.extend(each("beside", &later).map(|piece| piece.among(&ENDING)));
     let on_tori = [
         "workloads.other = { collective = { operation = \"all-reduce\", message = \"100 B\", rounds = 3 } }",
         "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }",
@@ -150,12 +166,77 @@ fn several(all: &mut Vec<Piece>) {
     let of_source = "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
     let of_source = Piece::new("beside", of_source).among(&["torus"]);
     all.push(of_source.among(&["direction_order", "angara", "file"]));
-    let services = "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\
-                    routing.agnostic.lanes = 2\nrouter.virtual_channels = 4";
-    all.push(Piece::new("beside", services));
-    let services = "workloads.own.service = 2\nworkloads.other = { exchange = { pattern = \"all-to-all\", message = \
-                    \"64 B\" } }\nrouting.agnostic.lanes = 2\nrouter.virtual_channels = 6";
-    all.push(Piece::new("beside", services));
+    more(all);
+    services(all);
+    apart(all);
+}
+
+/// A third workload, nodes of their own, and what is told of the others' cost.
+fn more(all: &mut Vec<Piece>) {
+    let thirds = [
+        "workloads.third = { traffic = { pattern = \"uniform\", load = 0.05, message = \"900 B\" } }",
+        "workloads.third = { start = \"1500 ns\", exchange = { pattern = \"random-permutation\", message = \"1 KiB\" } }",
+        "workloads.third = { nodes = [2, 5, 7], exchange = { pattern = \"all-to-all\", message = \"100 B\", \
+         between_steps = \"nothing\", read = {} } }",
+        "workloads.third = { nodes = 3, remote_memory = { operation = \"add\", pattern = \"all-to-all\", operations = 2 } }",
+        "workloads.third = { start = \"300 ns\", application = { schedule = { all-reduce = { ranks = 4, bytes = \"3 KiB\", \
+         algorithm = \"ring\" } }, placement = \"random\" } }",
+        "workloads.third = { application = { schedule = { sweep3d = { ranks = 8, points = [4, 4, 4], iterations = 1 } } } }",
+    ];
+    all.extend(each("third", &thirds));
+    let nodes = [
+        "workloads.own.nodes = 5",
+        "workloads.own.nodes = [0, 1, 4, 5]",
+        "workloads.own.nodes = 4\nnode_allocation = \"random\"",
+    ];
+    let of_nodes = ["traffic", "exchange", "remote_memory"];
+    all.extend(each("nodes", &nodes).map(|piece| piece.among(&of_nodes)));
+    let boxes = "workloads.own.nodes = 4\nnode_allocation = \"boxes\"";
+    all.push(Piece::new("nodes", boxes).among(&of_nodes).among(&["torus"]));
+    let groups = "workloads.own.nodes = 6\nnode_allocation = \"groups\"";
+    all.push(Piece::new("nodes", groups).among(&of_nodes));
+    let beside = "workloads.other = { start = \"200 ns\", exchange = { pattern = \"all-to-all\", message = \"200 B\", \
+                  between_steps = \"nothing\" } }";
+    for told in ["measure.slowdowns = \"alone\"", "measure.slowdowns = \"pairs\""] {
+        all.push(Piece::new("slowdowns", told).with(beside).among(&ENDING));
+    }
+}
+
+/// Workloads in virtual channels of their own, by tables and by paths.
+fn services(all: &mut Vec<Piece>) {
+    let services = [
+        "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\
+         routing.agnostic.lanes = 2\nrouter.virtual_channels = 4",
+        "workloads.own.service = 2\nworkloads.other = { exchange = { pattern = \"all-to-all\", message = \"64 B\" } }\n\
+         routing.agnostic.lanes = 2\nrouter.virtual_channels = 6",
+        "workloads.own.service = 1\nworkloads.other = { service = 3, remote_memory = { operation = \"get\", \
+         pattern = \"all-to-all\", message = \"80 B\" } }\nrouting.agnostic.lanes = 4\nrouter.virtual_channels = 16",
+        "workloads.other = { service = 1, traffic = { pattern = \"uniform\", load = 0.1 } }\n\
+         routing.relation.lanes = 2\nrouter.virtual_channels = 4\nrouting.relation.selection = \"balanced\"",
+        "workloads.own.service = 1\nworkloads.other = { exchange = { pattern = \"all-to-all\", message = \"64 B\", \
+         between_steps = \"nothing\" } }\nrouting.relation.lanes = 3\nrouter.virtual_channels = 6\n\
+         routing.relation.selection = { random = { paths = 2 } }",
+    ];
+    let choosing = ["ties", "preference", "injection bubble", "injection lanes"];
+    all.extend(each("services", &services).map(|piece| piece.rarely(&choosing)));
+}
+
+/// Jobs on nodes that are none of the others', most of them in rows of a torus that share no cable.
+fn apart(all: &mut Vec<Piece>) {
+    let rows = [
+        "workloads.own.nodes = [0, 1, 2, 3]\nworkloads.other = { nodes = [8, 9, 10, 11], exchange = { pattern = \
+         \"all-to-all\", message = \"600 B\", between_steps = \"nothing\" } }\nmeasure.slowdowns = \"alone\"",
+        "workloads.own.nodes = [4, 5, 6, 7]\nworkloads.other = { nodes = [12, 13], remote_memory = { operation = \"get\", \
+         pattern = \"all-to-all\", message = \"8 B\", operations = 3 } }\nmeasure.slowdowns = \"pairs\"",
+        "workloads.own.nodes = [12, 13, 14, 15]\nworkloads.other = { nodes = [0, 1, 2, 3], packets = \"usual\", \
+         application = { schedule = { all-to-all = { ranks = 4, bytes = \"800 B\" } } } }\nmeasure.slowdowns = \"alone\"",
+        "workloads.own.nodes = [0, 1]\nworkloads.other = { nodes = [2, 3], traffic = { pattern = \"uniform\", load = 0.3 } }\n\
+         measure.slowdowns = \"alone\"",
+    ];
+    let of_nodes = ["exchange", "remote_memory"];
+    let whole = "topology.torus.dimensions = [4, 4]";
+    let apart = each("apart", &rows).map(|piece| piece.among(&of_nodes).with(whole));
+    all.extend(apart.map(|piece| piece.rarely(&["beside", "nodes", "services", "slowdowns"])));
 }
 
 fn applications(all: &mut Vec<Piece>) {
@@ -213,5 +294,6 @@ fn applications(all: &mut Vec<Piece>) {
         "application.network = \"loggops\"",
         "application.network = { loggops = { dialect = \"atlahs\" } }",
     ];
-    all.extend(each("network", &networks));
+    let alone = ["beside", "third", "slowdowns", "services", "outputs", "flits"];
+    all.extend(each("network", &networks).map(|piece| piece.rarely(&alone)));
 }

@@ -222,6 +222,45 @@ fn no_steady_load_of_transpose_accepts_more_than_its_bound() {
     }
 }
 
+/// UGAL to the next group, at two thirds of what it carries.
+const FILLS_SLOWLY: &str = "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\nterminals = 2\n\
+                cabling = \"absolute\"\n[router]\nflit = \"8 B\"\nmaximum_payload = \"64 B\"\nheader_flits = 0\n\
+                buffer = \"512 flits\"\nrouting_latency = \"20 ns\"\ncrossbar_latency = \"20 ns\"\n\
+                virtual_channels = 8\n[link]\nrate = \"32 Gb/s\"\nlatency = \"22 ns\"\n[adapter]\n\
+                injection_rate = \"32 Gb/s\"\nejection_rate = \"32 Gb/s\"\nsend_overhead = \"0 ns\"\n\
+                receive_overhead = \"0 ns\"\ninjection_buffer = \"512 flits\"\n[routing.relation]\n\
+                rule = { ugal = { queues = \"port\" } }\n[traffic]\npattern = { group-shift = { by = 1 } }\nload = 0.3\n";
+
+/// UGAL to the next group fills the buffers by which it sees for twenty times as long as a packet
+/// takes: nothing waits at a source meanwhile. Four of eight seeds were called past saturation.
+#[test]
+fn a_load_that_fills_the_network_slowly_is_steady() {
+    for seed in ["seed=1", "seed=2", "seed=3"] {
+        let row = row(FILLS_SLOWLY, &[seed]);
+        assert_eq!(row.status, Status::Steady, "{seed}");
+        let (latency, load) = (row.packet_latency_mean.unwrap().0, row.accepted_load.unwrap());
+        assert!((1_210_000..1_250_000).contains(&latency), "{seed}: {latency}");
+        assert!((load - 0.3).abs() < 0.005, "{seed}: {load}");
+        // The interval of throughput holds what is offered, and is no wider than is of use.
+        assert!((load - 0.3).abs() <= 1.5 * row.accepted_load_ci95.unwrap(), "{seed}: {row:?}");
+    }
+}
+
+/// A warm-up that is given lasts as long as it says, and a drift after it is told.
+#[test]
+fn a_warm_up_that_is_given_is_kept() {
+    let row_of =
+        |warm_up: &str| row(TORUS, &[&format!("measure.warm_up={warm_up}"), "measure.window=2 us"]);
+    let row = row_of("7 us");
+    assert_eq!(row.status, Status::Steady);
+    assert_eq!(row.warm_up.unwrap().0, 7_000_000);
+    let short = ["measure.warm_up=2 us", "measure.window=2.5 us", "measure.maximum_windows=10"];
+    let early = run(FILLS_SLOWLY, &short);
+    assert_eq!(early.found.measured.status, Status::Undecided);
+    let warning = &early.found.warnings[0];
+    assert!(warning.contains("still rose or fell after the warm-up"), "{warning}");
+}
+
 /// A9: what a rate is of is said where it is shown.
 #[test]
 fn rates_are_named_as_those_of_sending_nodes() {

@@ -3,6 +3,7 @@
 //! `pattern = "uniform"` and `pattern = { uniform = { include_self = true } }` are both allowed:
 //! the name alone if its keys have their defaults, or the name with its keys.
 
+use super::tables::NAME;
 use super::{
     Diagnostic, Entry, Item, KeyDoc, Node, Presence, Reader, Scope, Value, VariantDoc, nearest,
     quoted,
@@ -244,14 +245,14 @@ impl<'d> Reader<'d> {
             let known = names.iter().find(|known| known.name == name);
             known.map(|known| known.name).ok_or_else(|| {
                 let problem = Diagnostic::new(place, format!("there is no {noun} `{name}`"));
-                let (near, help) = match meant(name, names) {
-                    Some((near, "")) => (Some(near), all()),
-                    Some((near, how)) => (Some(near), how.to_owned()),
-                    None => (nearest(name, offered.iter().copied()), all()),
+                let (near, help) = match meant(name, names).or_else(|| near(name, names)) {
+                    Some(Meant { label, how: "" }) => (Some(label), all()),
+                    Some(Meant { label, how }) => (Some(label), how.to_owned()),
+                    None => (None, all()),
                 };
                 let problem = problem.help(help);
                 match near {
-                    Some(near) => problem.label(format!("did you mean `{near}`?")),
+                    Some(near) => problem.label(format!("did you mean {near}?")),
                     None => problem,
                 }
             })
@@ -298,7 +299,7 @@ impl<'d> Reader<'d> {
             let text = entry.node.place.text();
             // A name that says by itself where it belongs.
             if let Value::Text(name) = &entry.node.value
-                && let Some((_, how)) = meant(name, names)
+                && let Some(Meant { how, .. }) = meant(name, names)
                 && !how.is_empty()
             {
                 return Some(how.to_owned());
@@ -307,8 +308,29 @@ impl<'d> Reader<'d> {
                 format!("write {} and below it `{} = {text}`", homes.join(" or "), entry.key)
             })
         };
+        // A key that stands beside this one, and was written as if it were a name.
+        let beside = |entry: &Entry| {
+            if names.iter().any(|known| known.name == entry.key) {
+                return None;
+            }
+            let (above, _) = path.rsplit_once('.')?;
+            // The last word of a table's path may be a name that users give.
+            let of_names = above.rsplit_once('.').map(|(above, _)| format!("{above}.{NAME}"));
+            let all = described()?;
+            [Some(above.to_owned()), of_names]
+                .iter()
+                .flatten()
+                .find_map(|table| all.key(&format!("{table}.{}", entry.key)))?;
+            let (name, text) = (&entry.key, entry.node.place.text());
+            Some(format!("`{name}` stands beside `{key}`: write `{name} = {text}` in [{above}]"))
+        };
         match table.entries.as_slice() {
             [entry] => {
+                if let Some(help) = beside(entry) {
+                    let message = format!("there is no {noun} `{}`", entry.key);
+                    let problem = Diagnostic::new(&entry.key_place, message);
+                    return Err(problem.label("this is a key of its own").help(help));
+                }
                 if let Some(help) = inside(entry) {
                     let problem = Diagnostic::new(
                         &entry.key_place,
@@ -393,13 +415,38 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// The name that is known elsewhere by the word that was written, and the text to write for it.
-fn meant<'n>(written: &str, names: &'n [Name]) -> Option<(&'static str, &'n str)> {
+/// What a word that is no name may have been meant as.
+struct Meant<'n> {
+    /// The name, perhaps with another one for it.
+    label: String,
+    /// The text to write for it; an empty one stands for the name alone.
+    how: &'n str,
+}
+
+/// The name that is known elsewhere by the word that was written.
+fn meant<'n>(written: &str, names: &'n [Name]) -> Option<Meant<'n>> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
     let written = plain(written);
     names.iter().find_map(|name| {
         let (_, how) = name.others.iter().find(|(other, _)| plain(other) == written)?;
-        Some((name.name, how.as_str()))
+        Some(Meant { label: format!("`{}`", name.name), how })
+    })
+}
+
+/// The offered name that is most like the word that was written, or that is known elsewhere by the
+/// name that is.
+fn near<'n>(written: &str, names: &'n [Name]) -> Option<Meant<'n>> {
+    let offered = || names.iter().filter(|name| name.offered);
+    let own = offered().map(|name| name.name);
+    let others = offered().flat_map(|name| name.others.iter().map(|(other, _)| *other));
+    let near = nearest(written, own.chain(others))?;
+    names.iter().filter(|name| name.offered).find_map(|name| {
+        let label = format!("`{}`", name.name);
+        if name.name == near {
+            return Some(Meant { label, how: "" });
+        }
+        let (other, how) = name.others.iter().find(|(other, _)| *other == near)?;
+        Some(Meant { label: format!("{label}, known as `{other}`"), how })
     })
 }
 

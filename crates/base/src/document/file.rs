@@ -81,6 +81,14 @@ impl InputFile {
         }
     }
 
+    /// Reports, at the key, that the file as a whole is not what the key takes.
+    pub fn refuse(&self, reader: &mut Reader<'_>, message: &str, help: &str) {
+        if let Some(place) = reader.place(self.key) {
+            reader.problems.push(Diagnostic::new(&place, message).help(help));
+        }
+        reader.mark_broken(self.key);
+    }
+
     /// The file's name without folders.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()

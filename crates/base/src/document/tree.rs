@@ -176,17 +176,22 @@ impl Toml {
     /// value is TOML; other text is taken as a string, so that quotes may be left out. Mistakes are
     /// kept and reported when the document is read.
     pub fn set(&mut self, assignment: &str) {
-        const OPTION: &str = "--set ";
+        self.set_by("command line", "--set ", assignment);
+    }
+
+    /// `Document::set` of somebody who calls the assignment's place by another name, and writes
+    /// something else in front of it.
+    pub fn set_by(&mut self, place: &str, option: &str, assignment: &str) {
         let source = Arc::new(Source {
-            name: "command line".into(),
-            text: format!("{OPTION}{assignment}"),
+            name: place.into(),
+            text: format!("{option}{assignment}"),
             first_line: 1,
             order: self.sources,
             typed: true,
         });
         self.sources += 1;
         let place = |span| Location { source: source.clone(), span };
-        let whole = place(OPTION.len()..source.text.len());
+        let whole = place(option.len()..source.text.len());
         let Some(equals) = assignment.find('=') else {
             self.problems.push(
                 Diagnostic::new(&whole, format!("`{assignment}` sets nothing"))
@@ -196,7 +201,7 @@ impl Toml {
             return;
         };
         let key = assignment[..equals].trim();
-        let key_start = OPTION.len() + assignment.find(key).unwrap_or(0);
+        let key_start = option.len() + assignment.find(key).unwrap_or(0);
         let key_place = place(key_start..key_start + key.len());
         if key.is_empty() {
             self.problems.push(
@@ -215,7 +220,7 @@ impl Toml {
             return;
         }
         let written = assignment[equals + 1..].trim();
-        let start = OPTION.len() + equals + 1 + assignment[equals + 1..].find(written).unwrap_or(0);
+        let start = option.len() + equals + 1 + assignment[equals + 1..].find(written).unwrap_or(0);
         let value = place(start..start + written.len());
         match syntax::parse_value(&value) {
             Ok(node) => self.assign(&path, &key_place, node),

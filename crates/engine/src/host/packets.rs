@@ -212,8 +212,8 @@ impl Hosts {
         let in_part = fitted!(outputs, u32) + number;
         common.statistics.sent(in_part, vc, flits);
         if common.statistics.counts_classes() {
-            let origin = &common.packets.origins[slot as usize];
-            common.statistics.count_class(in_part, flits, origin);
+            let class = common.packets.origins[slot as usize].class();
+            common.statistics.count_class(in_part, flits, class);
         }
         free_at
     }

@@ -8,12 +8,16 @@
 //! that is slower than `link.rate` counts as often as its flits take longer. Under adaptive routing
 //! the mean of `gamma_c` stands for its maximum: that of all channels, and of a torus that of the
 //! channels of each rate, since every way has as many hops at least in each dimension.
+//!
+//! **Hops and latencies** are those without load. Where routers choose, or lead packets on detours,
+//! [`without_load`](super::without_load) finds them.
 
 use std::collections::BTreeMap;
 
+use super::without_load::{Lists, Sums};
 use crate::next_hop::demands;
 use crate::{EmptyNetwork, Parameters};
-use flitlab_base::narrow::{narrow, rounded};
+use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, rate_text};
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
@@ -31,16 +35,29 @@ pub struct Bottleneck {
     pub load: f64,
 }
 
+/// Whether packets take longer ways under load than without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LongerWays {
+    /// What waits does not matter to the length of their ways.
+    No,
+    /// They take detours by what waits; the number of hops is not known before.
+    Some,
+    /// They take detours by what waits, of so many hops in all at most.
+    AtMost(u32),
+}
+
 /// Facts of a pattern on a fabric with its routes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forecast {
-    /// Channels between routers that a packet crosses; mean over packets.
+    /// Channels between routers that a packet crosses where nothing waits; mean over packets.
     pub hops_mean: f64,
-    /// Channels between routers that a packet of the farthest pair crosses.
+    /// Channels between routers that a packet crosses at most where nothing waits.
     pub hops_maximum: u32,
+    /// Whether packets cross more of them under load.
+    pub longer_ways: LongerWays,
     /// Zero-load packet latency in picoseconds; mean over packets.
     pub zero_load_mean: f64,
-    /// Zero-load packet latency of the farthest pair.
+    /// The longest zero-load packet latency.
     pub zero_load_maximum: Picoseconds,
     /// The channel that saturates first; `None` if only a sample of the pairs was looked at.
     pub bottleneck: Option<Bottleneck>,
@@ -65,12 +82,23 @@ pub struct Stream<'a> {
     pub sizes: &'a MessageSizes,
     /// How messages are sent.
     pub access: Access,
+    /// The number of their class of traffic.
+    pub class: u8,
     /// How much a terminal that sends offers in it, relative to what one offers in the mean of all
     /// streams.
     pub weight: f64,
 }
 
 impl Stream<'_> {
+    /// The packets of a mean message with their flits, both ways: full packets, then the rests.
+    pub(super) fn packets(&self, parameters: &Parameters) -> [Vec<(f64, u32)>; 2] {
+        let of_sizes = packets(parameters, self.sizes);
+        match self.access {
+            Access::Write => [of_sizes, Vec::new()],
+            Access::Read { request } => [packets(parameters, &request.into()), of_sizes],
+        }
+    }
+
     /// To how many others all terminals send together, if all do as the first one.
     fn pairs(&self) -> u64 {
         let mut pairs = 0u64;
@@ -92,11 +120,18 @@ pub fn forecast(
     let pairs: u64 = streams.iter().map(Stream::pairs).sum();
     let stride = narrow(pairs.div_ceil(MAX_PAIRS).max(1));
     let mut flows = Flows::new(fabric, routes, parameters);
+    let mut lists = Lists::of(fabric, routes);
     let total_rate =
         for_each_flow(parameters, streams, stride, |ends, rate, packets, message_flits| {
             flows.add(ends, rate, packets, message_flits);
         });
-    flows.forecast(total_rate / senders.max(1) as f64, stride == 1)
+    if let Some(lists) = &mut lists {
+        for stream in streams {
+            lists.add(parameters, stream, stride);
+        }
+    }
+    let without_load = lists.map(|lists| lists.sums(parameters));
+    flows.forecast(without_load, total_rate / senders.max(1) as f64, stride == 1)
 }
 
 /// Calls `each` with the messages between each two terminals: source and destination, their rate,
@@ -109,13 +144,8 @@ pub(super) fn for_each_flow(
     mut each: impl FnMut((u32, u32), f64, &[(f64, u32)], f64),
 ) -> f64 {
     let mut total_rate = 0.0;
-    for &Stream { pattern, senders, sizes, access, weight } in streams {
-        // Packets and flits of a mean message: full packets, then the rests.
-        let of_sizes = packets(parameters, sizes);
-        let (forward, backward) = match access {
-            Access::Write => (of_sizes, Vec::new()),
-            Access::Read { request } => (packets(parameters, &request.into()), of_sizes),
-        };
+    for stream @ &Stream { pattern, senders, weight, .. } in streams {
+        let [forward, backward] = stream.packets(parameters);
         let message_flits = flits(&forward) + flits(&backward);
         for &source in senders.iter().step_by(stride) {
             let rate = weight * pattern.rate(source);
@@ -207,8 +237,10 @@ struct Flows<'a> {
     latency: f64,
     hops_maximum: u32,
     latency_maximum: Picoseconds,
-    /// The channels between the pair at hand, each with the share of the packets that takes it.
-    way: Vec<(Channel, f64)>,
+    /// The channels of the ways between the pair at hand, way by way; and of each way the end among
+    /// them, and the share of the packets.
+    steps: Vec<Channel>,
+    ways: Vec<(usize, f64)>,
 }
 
 impl<'a> Flows<'a> {
@@ -226,7 +258,8 @@ impl<'a> Flows<'a> {
             latency: 0.0,
             hops_maximum: 0,
             latency_maximum: Picoseconds::ZERO,
-            way: Vec::new(),
+            steps: Vec::new(),
+            ways: Vec::new(),
         }
     }
 
@@ -239,56 +272,73 @@ impl<'a> Flows<'a> {
         packets: &[(f64, u32)],
         message_flits: f64,
     ) {
-        self.way.clear();
-        let way = &mut self.way;
-        let each = |channel, share| way.push((channel, share));
-        self.routes.for_each_share(self.fabric, source, destination, each);
-        // All ways between them have as many hops, so that this is a whole number.
-        let hops = rounded(self.way.iter().map(|step| step.1).sum());
-        self.hops_maximum = self.hops_maximum.max(hops);
+        let (steps, ways) = (&mut self.steps, &mut self.ways);
+        steps.clear();
+        ways.clear();
+        self.routes.for_each_way(self.fabric, source, destination, |way, share| {
+            steps.extend(way);
+            ways.push((steps.len(), share));
+        });
+        let mut hops = 0.0;
+        let mut first = 0;
+        for &(end, share) in &self.ways {
+            let length: u32 = narrow(end - first);
+            self.hops_maximum = self.hops_maximum.max(length);
+            hops += share * f64::from(length);
+            first = end;
+        }
+        if self.are_alike() {
+            hops = self.ways[0].0 as f64;
+        }
         let mut load = 0.0;
         for &(count, flits) in packets {
-            let (mean, maximum) = self.latencies(source, destination, hops, flits);
+            let (mean, maximum) = self.latencies(source, destination, flits);
             self.latency_maximum = self.latency_maximum.max(maximum);
             self.latency += rate * count * mean;
-            self.hops += rate * count * f64::from(hops);
+            self.hops += rate * count * hops;
             self.packets += rate * count;
             load += rate * count * f64::from(flits) / message_flits;
         }
         self.injected[source as usize] += load;
         self.ejected[destination as usize] += load;
-        for &(channel, share) in &self.way {
-            self.channels[channel as usize] += load * share;
+        let mut first = 0;
+        for &(end, share) in &self.ways {
+            for &channel in &self.steps[first..end] {
+                self.channels[channel as usize] += load * share;
+            }
+            first = end;
         }
     }
 
-    /// Returns a packet's latency without load on the current routes: the mean, and the longest.
-    fn latencies(
-        &self,
-        source: u32,
-        destination: u32,
-        hops: u32,
-        flits: u32,
-    ) -> (f64, Picoseconds) {
+    /// Whether all ways have as many hops.
+    fn are_alike(&self) -> bool {
+        let length = self.ways[0].0;
+        (1..).zip(&self.ways).all(|(number, &(end, _))| end == number * length)
+    }
+
+    /// Returns a packet's latency without load on the current ways: the mean, and the longest.
+    fn latencies(&self, source: u32, destination: u32, flits: u32) -> (f64, Picoseconds) {
         let ends = [source, destination].map(|terminal| self.fabric.terminal_class(terminal));
+        let latency = |steps: &[Channel]| {
+            let classes = steps.iter().map(|&channel| self.fabric.cable_class(channel));
+            self.empty.latency(ends, classes, flits)
+        };
         // Where cables are alike, ways of as many hops take as long.
-        if hops == 0 || self.fabric.cable_classes().len() == 1 {
-            let links = std::iter::repeat_n(0, narrow(hops));
-            let latency = self.empty.latency(ends, links, flits);
+        if self.are_alike() && (self.steps.is_empty() || self.fabric.cable_classes().len() == 1) {
+            let latency = latency(&self.steps[..self.ways[0].0]);
             return (latency.0 as f64, latency);
         }
-        let (mut mean, mut maximum) = (0.0, Picoseconds::ZERO);
-        // Way by way, each with one share.
-        for way in self.way.chunks(narrow(hops)) {
-            let classes = way.iter().map(|step| self.fabric.cable_class(step.0));
-            let latency = self.empty.latency(ends, classes, flits);
-            mean += way[0].1 * latency.0 as f64;
+        let (mut mean, mut maximum, mut first) = (0.0, Picoseconds::ZERO, 0);
+        for &(end, share) in &self.ways {
+            let latency = latency(&self.steps[first..end]);
+            mean += share * latency.0 as f64;
             maximum = maximum.max(latency);
+            first = end;
         }
         (mean, maximum)
     }
 
-    fn forecast(self, mean_rate: f64, complete: bool) -> Forecast {
+    fn forecast(self, without_load: Option<Sums>, mean_rate: f64, complete: bool) -> Forecast {
         let (fabric, parameters) = (self.fabric, self.parameters);
         let rates = rates(fabric, parameters);
         let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
@@ -310,13 +360,30 @@ impl<'a> Flows<'a> {
             .reduce(|most, next| if next.1 > most.1 { next } else { most })
             .expect("three");
         let bottleneck = Bottleneck { name, load: load / mean_rate };
+        let bottleneck = (complete && load > 0.0).then_some(bottleneck);
         let packets = self.packets.max(f64::MIN_POSITIVE);
-        Forecast {
+        let by_pairs = Sums {
             hops_mean: self.hops / packets,
             hops_maximum: self.hops_maximum,
-            zero_load_mean: self.latency / packets,
-            zero_load_maximum: self.latency_maximum,
-            bottleneck: (complete && load > 0.0).then_some(bottleneck),
+            latency_mean: self.latency / packets,
+            latency_maximum: self.latency_maximum,
+            longer_ways: LongerWays::No,
+        };
+        let sums = match without_load {
+            // Sums in another order differ by their rounding.
+            Some(sums) if sums.is_close_to(&by_pairs) => {
+                Sums { hops_mean: by_pairs.hops_mean, latency_mean: by_pairs.latency_mean, ..sums }
+            }
+            Some(sums) => sums,
+            None => by_pairs,
+        };
+        Forecast {
+            hops_mean: sums.hops_mean,
+            hops_maximum: sums.hops_maximum,
+            longer_ways: sums.longer_ways,
+            zero_load_mean: sums.latency_mean,
+            zero_load_maximum: sums.latency_maximum,
+            bottleneck,
         }
     }
 

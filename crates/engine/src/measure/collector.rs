@@ -224,12 +224,16 @@ impl Collector {
         self.log.as_mut().map_or_else(Logged::default, |log| log.take())
     }
 
-    /// Begins a window from which on everything counts; of several workloads, as many as there are
-    /// `classes`, by class too.
+    /// Begins a window from which on everything counts, and nothing from before; of several
+    /// workloads, as many as there are `classes`, by class too.
     pub fn start(&mut self, classes: usize) {
         self.on = true;
-        self.classes.resize_with(classes, ClassTotals::default);
         self.window = Delivered::default();
+        self.total = Delivered::default();
+        (self.packets, self.messages) = (Latencies::default(), Latencies::default());
+        self.payload_by_source.fill(0);
+        self.classes.clear();
+        self.classes.resize_with(classes, ClassTotals::default);
         if let Some(order) = &mut self.order {
             order.start();
         }

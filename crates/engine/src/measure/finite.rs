@@ -62,11 +62,8 @@ pub fn end_of(
     engine.observer().start(all);
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
     let mut pace = Pace::default();
-    let is_over = |engine: &Engine<'_, Collector>, class| {
-        engine.is_over(class) || end_of_operations(engine, class).is_some()
-    };
     while engine.run_until(engine.now() + LOOK_EVERY) {
-        if classes.iter().all(|&class| is_over(engine, class)) {
+        if classes.iter().all(|&class| has_ended(engine, class)) {
             break;
         }
         let packets = engine.counters().packets_delivered;
@@ -146,11 +143,24 @@ impl Pace {
     }
 }
 
+/// Whether the workload of a class has come to its end, or hangs and so has nothing left that could
+/// happen.
+pub fn has_ended(engine: &Engine<'_, Collector>, class: u8) -> bool {
+    engine.is_over(class) || end_of_operations(engine, class).is_some()
+}
+
 /// When the operations of the collective subnetwork ended, if they are the workload of this class
 /// and have.
 fn end_of_operations(engine: &Engine<'_, Collector>, class: u8) -> Option<Picoseconds> {
     let ends = Collectives::outcome(engine.workload_of(class)).ok()?;
     ends.into_iter().max().map(|end| engine.start_of(class) + end)
+}
+
+/// What was delivered until now, where nobody waits any longer for workloads whose end
+/// [`end_of`] did not see.
+pub fn summary_until_now(engine: &mut Engine<'_, Collector>) -> Summary {
+    engine.observer().end_window();
+    Summary::of(engine)
 }
 
 /// How many percent of these messages are done, at most 100.

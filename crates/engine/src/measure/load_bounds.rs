@@ -5,6 +5,7 @@
 
 use super::bound::{Stream, flits, for_each_flow, fullest_terminals, looks_at_all_pairs, rates};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 use crate::Parameters;
 use flitlab_fabric::Fabric;
@@ -113,6 +114,54 @@ pub fn load_bounds(
     let last = bounds.last_mut().expect("any ways");
     last.found = last.found.map(|(_, bound)| (reached.min(bound), bound));
     bounds
+}
+
+/// A load that no rule exceeds some of whose packets [never take a
+/// detour](phased::PhasedRule::never_takes): what minimal ways carry of these. `None` if all may, or too
+/// many pairs or ways would have to be looked at for `work`.
+pub fn never_derouted_bound(
+    fabric: &Fabric,
+    routes: &RelationRoutes,
+    parameters: &Parameters,
+    streams: &[Stream<'_>],
+    senders: usize,
+    work: u64,
+) -> Option<f64> {
+    let rule = routes.rule.as_ref().filter(|rule| !rule.tells_ways_apart())?;
+    if !looks_at_all_pairs(streams) {
+        return None;
+    }
+    let router = |terminal| fabric.terminal_router(terminal).expect("live");
+    let mut loads: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let total = for_each_flow(parameters, streams, 1, |(source, to), rate, packets, message| {
+        *loads.entry((router(source), router(to))).or_default() += rate * flits(packets) / message;
+    });
+    let mut courses = 0;
+    for &ends in loads.keys() {
+        rule.for_each_course(ends, &mut |_, _| courses += 1);
+    }
+    if courses > work / 4 {
+        return None;
+    }
+    let mean = total / senders.max(1) as f64;
+    let never = |(ends, load): ((u32, u32), f64)| {
+        let load = load * rule.never_takes(fabric, &routes.relation, ends);
+        (ends.0, ends.1, load / mean)
+    };
+    let demands = Demands::new(loads.into_iter().filter(|(ends, _)| ends.0 != ends.1).map(never));
+    if demands.pairs() == 0 {
+        return None;
+    }
+    let rates = rates(fabric, parameters);
+    let capacity = |channel| {
+        let rate = rates[usize::from(fabric.cable_class(channel))];
+        if fabric.target(channel).is_some() { rate } else { 0.0 }
+    };
+    let capacities: Vec<f64> = (0..fabric.channel_slots()).map(capacity).collect();
+    let (demands, capacities) = (&demands, &capacities[..]);
+    let task = Task { fabric, demands, capacities, terminals: f64::INFINITY, work };
+    let [minimal, _] = phased::beside(&**rule);
+    task.of_rule(&minimal, BoundedWays::Minimal).found.map(|found| found.1)
 }
 
 /// What is the same for all ways.

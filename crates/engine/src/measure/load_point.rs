@@ -3,24 +3,31 @@
 //! Flits under way (created and not yet delivered, source queues included) are sampled ten times a
 //! window; `warm_up` decides from these samples when the warm-up is over. At the end of each window
 //! `growth` looks at every source queue, and `interval` says how well the mean latency is known.
-//! The measurement looks at both at intervals of a quarter of its length. It ends when they have an
-//! answer, or when its budget is used up.
+//! The measurement looks at both at intervals of half its length. It ends when they have an answer,
+//! or when its budget is used up.
+//!
+//! **A warm-up that was too short shows in what follows it**: by a drift, or since the level that is
+//! measured was reached only in the second half of the warm-up. Then all so far was warm-up, and it
+//! is measured anew, in windows twice as long if that would be too many: so the answer does not
+//! depend on the length with which they began.
 //!
 //! A load above what a channel can carry is not steady, whatever the queues look like.
 
 use super::bound::Bottleneck;
-use super::collector::{Collector, Delivered};
+use super::collector::Collector;
 use super::growth::{Growth, QueueVerdict};
 use super::interruption::Recovery;
-use super::settings::Settings;
+use super::settings::{Settings, WarmUp};
 use super::summary::Summary;
-use super::warm_up::has_settled;
-use super::watch::{MeasurementState, Snapshot, Watch};
+use super::warm_up::{drifts, has_settled, samples_to_level};
+use super::watch::{MeasurementState, Sample, Snapshot, Watch};
 use super::{Halt, Livelock, Phase, Progress, Window, livelock};
 use crate::{Backlog, Deadlock, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::interval::{Batch, WindowInterval, interval_95_of_windows, jain_fairness};
+use flitlab_model::interval::{
+    Batch, WindowInterval, half_width_95_of_windows, interval_95_of_windows, jain_fairness,
+};
 
 const SAMPLES_A_WINDOW: u64 = 10;
 
@@ -43,7 +50,10 @@ pub const ENOUGH_MESSAGES: u64 = 100;
 /// The measurement looks for an answer at its fewest windows, and then each time it is longer by
 /// one over this: looking often, and stopping at the first interval that happens to be short, makes
 /// intervals too short.
-const LOOKS_A_LENGTH: u32 = 4;
+const LOOKS_A_LENGTH: u32 = 2;
+
+/// How often windows may be doubled whose length was not given.
+const MAX_DOUBLINGS: u32 = 3;
 
 /// How far a sum of channel loads may be off, by rounding.
 const ROUNDING: f64 = 1e-9;
@@ -117,6 +127,8 @@ pub enum Doubt {
     },
     /// The flits under way did not become level within the warm-up.
     WarmUp,
+    /// Source queues grew in all, but less and less.
+    Filling,
     /// A terminal's source queue neither grew nor ran empty often enough, and so did those of
     /// others.
     Source {
@@ -143,6 +155,8 @@ pub struct LoadMeasurement {
     pub fairness: Option<f64>,
     /// The confidence interval of the mean packet latency, from the windows; in picoseconds.
     pub packet_latency_interval: Option<WindowInterval>,
+    /// Half width of the 95% confidence interval of `accepted_flits`, from the windows.
+    pub accepted_flits_half_width: Option<f64>,
     /// Simulated time of the warm-up.
     pub warm_up: Picoseconds,
     /// Simulated time of the measured windows.
@@ -224,9 +238,17 @@ pub fn measure_load(
     watch: &mut Watch<'_>,
 ) -> LoadMeasurement {
     let window = settings.window.unwrap_or_else(|| offered.window());
-    let mut point = LoadPoint::new(engine, offered, window, watch);
-    let warmed_up = point.warm_up(settings, watch);
-    point.measure(senders, settings, warmed_up, watch)
+    LoadPoint::new(engine, offered, window, watch).measure(senders, settings, watch)
+}
+
+/// What a look at a measurement shows.
+enum Look {
+    /// Nothing more has to be measured.
+    Known(Ending),
+    /// This is how it ends if no more windows are left.
+    Open(Ending),
+    /// What was measured belongs to the warm-up, which is to last so long at least.
+    TooShort(Picoseconds),
 }
 
 pub(super) struct LoadPoint<'e, 'f> {
@@ -256,9 +278,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         phase: Phase,
         watch: &mut Watch<'_>,
     ) -> Result<(), Halt> {
-        let most = u32::try_from(end / self.window).unwrap_or(u32::MAX);
+        let most = u32::try_from(end / self.window()).unwrap_or(u32::MAX);
         while self.engine.now() < end {
-            self.run_window(phase, self.window.min(end - self.state.end()), watch)?;
+            self.run_window(phase, self.window().min(end - self.state.end()), watch)?;
             let (time, done) = (self.engine.now(), narrow(self.state.history.len()));
             (watch.progress)(Progress { phase, time, done, most: most.max(done) });
             (watch.keep)(Snapshot::new(self.engine, &self.state));
@@ -272,6 +294,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             return;
         }
         self.engine.reset_channels();
+        self.state.warm_up_samples = self.state.samples.len();
         self.state.carried = self.engine.carried();
         let classes = self.engine.classes();
         self.engine.observer().start(classes);
@@ -285,17 +308,25 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         watch: &mut Watch<'_>,
     ) -> Result<(), Halt> {
         let start = self.state.end();
-        let sampled = self.state.under_way.len() as u64 % SAMPLES_A_WINDOW;
+        let sampled = (self.state.samples.len() - self.state.sampled) as u64;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
             let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
             self.engine.run_until(start + part);
-            self.state.under_way.push(self.flits_under_way() as f64);
+            let delivered = self.engine.observer().end_window();
+            self.state.delivered.add(delivered);
+            self.state.samples.push(Sample {
+                under_way: self.flits_under_way() as f64,
+                packets: delivered.packets as f64,
+                flits: delivered.flits as f64,
+                latency: delivered.latency as f64,
+            });
             if sample < SAMPLES_A_WINDOW {
                 (watch.keep)(Snapshot::new(self.engine, &self.state));
             }
         }
-        let delivered = self.engine.observer().end_window();
+        self.state.sampled = self.state.samples.len();
+        let delivered = std::mem::take(&mut self.state.delivered);
         let carried = self.engine.carried();
         let before = std::mem::replace(&mut self.state.carried, carried);
         let end = self.engine.now();
@@ -312,112 +343,189 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         livelock(self.engine, &mut self.state.arrivals)
     }
 
-    /// Runs the warm-up. Returns whether the flits under way became level; `Err` if they never can.
-    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<bool, Halt> {
-        let most = settings.warm_up_windows;
-        let done: u32 = narrow(self.state.warm_up().len());
-        for window in done + 1..=most {
-            if self.state.measuring || self.has_settled() {
-                break;
-            }
-            self.run_window(Phase::WarmUp, self.window, watch)?;
-            let time = self.engine.now();
-            (watch.progress)(Progress { phase: Phase::WarmUp, time, done: window, most });
+    /// The length of windows, which grows where a network fills slowly.
+    fn window(&self) -> Picoseconds {
+        self.window * (1 << self.state.doublings)
+    }
+
+    /// Runs the warm-up, or what is left of it.
+    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<(), Halt> {
+        let most = match settings.warm_up {
+            WarmUp::UntilLevel { most } => most,
+            WarmUp::For(time) => return self.run_to(time, Phase::WarmUp, watch),
+        };
+        while !self.has_filled() && self.windows_so_far() < most {
+            self.run_window(Phase::WarmUp, self.window(), watch)?;
+            let (time, done) = (self.engine.now(), self.windows_so_far());
+            (watch.progress)(Progress { phase: Phase::WarmUp, time, done, most });
             (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
-        Ok(self.has_settled())
+        Ok(())
     }
 
-    /// Returns whether the flits under way became level in the warm-up.
-    fn has_settled(&self) -> bool {
-        let samples = self.state.warm_up().len() * narrow::<usize>(SAMPLES_A_WINDOW);
-        has_settled(&self.state.under_way[..samples])
+    /// How many windows of their present length the time so far would be.
+    fn windows_so_far(&self) -> u32 {
+        u32::try_from(self.state.end() / self.window()).unwrap_or(u32::MAX)
     }
 
+    /// Whether what is under way looks level at the end of a window of the warm-up.
+    fn has_filled(&self) -> bool {
+        let samples: Vec<f64> = self.state.samples.iter().map(|it| it.under_way).collect();
+        self.state.end() >= self.state.filled && has_settled(&samples)
+    }
+
+    /// How long the warm-up has to be at least, if what was measured since shows that it was too
+    /// short: by a drift or, where the warm-up is not given, by a level that was reached too late.
+    fn too_short(&self, settings: &Settings) -> Option<Picoseconds> {
+        let samples: Vec<f64> = self.state.samples.iter().map(|it| it.under_way).collect();
+        let from = self.state.warm_up_samples;
+        // A drift that only a long measurement shows is small beside what chance does.
+        let (windows, fewest) = (self.state.measured().len(), settings.minimum_windows);
+        let drifts = windows <= 2 * fewest as usize && drifts(&samples[from..]);
+        let twice = match settings.warm_up {
+            WarmUp::UntilLevel { .. } => {
+                let passed = samples_to_level(&samples, from) as u64;
+                self.window() / SAMPLES_A_WINDOW * (2 * passed)
+            }
+            WarmUp::For(_) => Picoseconds::ZERO,
+        };
+        (drifts || twice > self.state.warm_up_end()).then_some(twice)
+    }
+
+    /// Makes all so far part of a warm-up that is to last until `filled` at least, in windows twice
+    /// as long as often as it takes. Returns whether the settings allow that.
+    fn extend_warm_up(&mut self, settings: &Settings, filled: Picoseconds) -> bool {
+        let WarmUp::UntilLevel { most } = settings.warm_up else { return false };
+        let filled = filled.max(self.state.end());
+        let longest = if settings.window.is_none() { MAX_DOUBLINGS } else { 0 };
+        let fits = |doublings: &u32| {
+            let window = self.window * (1 << doublings);
+            u64::from(filled).div_ceil(window.into()) <= most.into()
+        };
+        let Some(doublings) = (self.state.doublings..=longest).find(fits) else { return false };
+        for _ in self.state.doublings..doublings {
+            let joined = |two: &[Sample]| Sample {
+                under_way: two[1].under_way,
+                packets: two[0].packets + two[1].packets,
+                flits: two[0].flits + two[1].flits,
+                latency: two[0].latency + two[1].latency,
+            };
+            self.state.samples = self.state.samples.chunks_exact(2).map(joined).collect();
+        }
+        let state = &mut self.state;
+        state.doublings = doublings;
+        state.sampled = state.samples.len();
+        state.filled = filled;
+        state.extensions += 1;
+        state.growth = None;
+        state.measuring = false;
+        state.history.iter_mut().for_each(|window| window.phase = Phase::WarmUp);
+        true
+    }
+
+    /// Runs warm-up and measurement.
     fn measure(
         &mut self,
         senders: &[u32],
         settings: &Settings,
-        warmed_up: Result<bool, Halt>,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let start = self.state.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end);
+        let ending = self.run(senders, settings, watch).unwrap_or_else(Ending::from);
         self.start_measuring();
-        let anew = |point: &Self| Growth::new(start, point.flits_under_way(), point.backlogs());
-        let growth = self.state.growth.take().unwrap_or_else(|| anew(self));
-        self.state.growth = Some(growth);
-        let done: u32 = narrow(self.state.history.len() - self.state.warm_up().len());
-        let beyond = self.offered.beyond_bound();
-        let (level, mut halt) = match warmed_up {
-            Ok(level) => (level, None),
-            Err(halt) => (false, Some(halt)),
-        };
+        let (start, windows) = (self.state.warm_up_end(), self.state.measured().len());
+        let interval = self.interval();
+        self.result(ending, start, narrow(windows), interval, senders)
+    }
+
+    fn run(
+        &mut self,
+        senders: &[u32],
+        settings: &Settings,
+        watch: &mut Watch<'_>,
+    ) -> Result<Ending, Halt> {
+        let fewest = settings.minimum_windows;
         // Past saturation latencies grow for ever: the fewest windows do.
-        let most =
-            if beyond.is_none() { settings.maximum_windows } else { settings.minimum_windows };
-        let most = most.max(settings.minimum_windows);
-        let mut batches: Vec<Batch> = Vec::new();
-        let (mut interval, mut verdict, mut measured) = (None, QueueVerdict::Level, 0);
-        let mut look = settings.minimum_windows;
-        for windows in 1..=most {
-            if halt.is_some() {
-                break;
+        let beyond = self.offered.beyond_bound();
+        let most = if beyond.is_none() { settings.maximum_windows.max(fewest) } else { fewest };
+        loop {
+            if !self.state.measuring {
+                self.warm_up(settings, watch)?;
+                self.start_measuring();
+                let growth = Growth::new(self.engine.now(), self.backlogs());
+                self.state.growth = Some(growth);
+                // The next measurement is to last longer, if the one before was too short to see
+                // that it had begun too early.
+                let longer = self.state.extensions.saturating_sub(2).min(20);
+                self.state.look = fewest.saturating_mul(1 << longer).min(most);
             }
-            if windows > done {
-                halt = self.run_window(Phase::Measuring, self.window, watch).err();
-                // Every source queue is looked at, at the end of a window.
-                let (now, under_way) = (self.engine.now(), self.flits_under_way());
-                let backlogs = self.backlogs();
-                let growth = self.state.growth.as_mut().expect("the measurement has begun");
-                growth.note(now, under_way, backlogs);
-                let time = self.engine.now();
-                (watch.progress)(Progress { phase: Phase::Measuring, time, done: windows, most });
-                if halt.is_none() {
-                    (watch.keep)(Snapshot::new(self.engine, &self.state));
+            let windows: u32 = narrow(self.state.measured().len());
+            if windows >= self.state.look {
+                let ending = match &beyond {
+                    Some(beyond) => Look::Known(Ending::NotSteady(beyond.clone())),
+                    None => self.look(windows, most, senders, settings),
+                };
+                match ending {
+                    Look::Known(ending) => return Ok(ending),
+                    Look::TooShort(filled) if self.extend_warm_up(settings, filled) => continue,
+                    Look::Open(ending) if windows >= most => return Ok(ending),
+                    Look::TooShort(_) if windows >= most => {
+                        let few = self.too_little();
+                        return Ok(Ending::Undecided(few.unwrap_or(Doubt::WarmUp)));
+                    }
+                    Look::Open(_) | Look::TooShort(_) => {}
                 }
+                self.state.look = (windows + windows.div_ceil(LOOKS_A_LENGTH)).min(most);
             }
-            measured = windows;
-            let first = self.state.warm_up().len();
-            let window = &self.state.history[first + windows as usize - 1];
-            let Delivered { packets, latency, .. } = window.delivered;
-            batches.push(Batch { count: packets as f64, sum: latency as f64 });
-            if windows < look && windows < most {
-                continue;
-            }
-            look += windows.div_ceil(LOOKS_A_LENGTH);
-            if windows < done {
-                // Nothing was known then, or it would have ended.
-                continue;
-            }
-            let growth = self.state.growth.as_ref().expect("the measurement has begun");
-            interval = interval_95_of_windows(&batches);
-            verdict = growth.verdict(settings.growth * self.offered.flits);
-            let known = match verdict {
-                QueueVerdict::Grows { .. } => true,
-                QueueVerdict::Level => level && self.enough() && self.precise(interval, settings),
-                QueueVerdict::Open { .. } => false,
-            };
-            if known {
-                break;
-            }
+            self.run_window(Phase::Measuring, self.window(), watch)?;
+            // Every source queue is looked at, at the end of a window.
+            let (time, backlogs) = (self.engine.now(), self.backlogs());
+            let growth = self.state.growth.as_mut().expect("the measurement has begun");
+            growth.note(time, backlogs);
+            let done = windows + 1;
+            (watch.progress)(Progress { phase: Phase::Measuring, time, done, most });
+            (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
-        let ending = match (halt, beyond, verdict) {
-            (Some(halt), _, _) => halt.into(),
-            (_, Some(beyond), _) => Ending::NotSteady(beyond),
-            (_, _, QueueVerdict::Grows { terminal, rate }) => {
-                Ending::NotSteady(self.cause(terminal, rate, senders))
+    }
+
+    /// Looks for an answer after so many windows of at most `most`.
+    fn look(&mut self, windows: u32, most: u32, senders: &[u32], settings: &Settings) -> Look {
+        let growth = self.state.growth.as_ref().expect("the measurement has begun");
+        let open = match growth.verdict(settings.growth * self.offered.flits) {
+            QueueVerdict::Grows { terminal, rate } => {
+                let ending = Ending::NotSteady(self.cause(terminal, rate, senders));
+                // A beginning must not be taken for growth that lasts.
+                let long = windows >= settings.minimum_windows.saturating_mul(2).min(most);
+                return if long { Look::Known(ending) } else { Look::Open(ending) };
             }
-            _ if !self.enough() => {
-                Ending::Undecided(Doubt::TooLittle { messages: self.messages_received() })
-            }
-            (_, _, QueueVerdict::Open { terminal, others }) => {
-                Ending::Undecided(Doubt::Source { terminal, others })
-            }
-            _ if !level => Ending::Undecided(Doubt::WarmUp),
-            _ if self.precise(interval, settings) => Ending::Steady,
-            _ => Ending::SteadyImprecise,
+            QueueVerdict::Filling => Some(Doubt::Filling),
+            QueueVerdict::Open { terminal, others } => Some(Doubt::Source { terminal, others }),
+            QueueVerdict::Level => None,
         };
-        self.result(ending, start, measured, interval, senders)
+        if let Some(filled) = self.too_short(settings) {
+            return Look::TooShort(filled);
+        }
+        if let Some(few) = self.too_little() {
+            return Look::Open(Ending::Undecided(few));
+        }
+        match open {
+            Some(doubt) => Look::Open(Ending::Undecided(doubt)),
+            None if self.precise(settings) => Look::Known(Ending::Steady),
+            None => Look::Open(Ending::SteadyImprecise),
+        }
+    }
+
+    /// Whether too few messages were received to tell anything.
+    fn too_little(&mut self) -> Option<Doubt> {
+        let messages = self.messages_received();
+        (messages < ENOUGH_MESSAGES).then_some(Doubt::TooLittle { messages })
+    }
+
+    /// The confidence interval of the mean latency of what was measured.
+    fn interval(&self) -> Option<WindowInterval> {
+        let parts = self.state.samples[self.state.warm_up_samples..self.state.sampled].iter();
+        let parts: Vec<Batch> =
+            parts.map(|it| Batch { count: it.packets, sum: it.latency }).collect();
+        interval_95_of_windows(&parts, narrow(SAMPLES_A_WINDOW))
     }
 
     fn flits_under_way(&self) -> u64 {
@@ -434,10 +542,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         self.engine.observer().message_latency().map_or(0, |latency| latency.count)
     }
 
-    fn enough(&mut self) -> bool {
-        self.messages_received() >= ENOUGH_MESSAGES
-    }
-
     fn cause(&self, terminal: Option<u32>, rate: f64, senders: &[u32]) -> Cause {
         let growth = rate / self.offered.flits;
         match terminal {
@@ -448,9 +552,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
     }
 
-    fn precise(&mut self, interval: Option<WindowInterval>, settings: &Settings) -> bool {
+    fn precise(&mut self, settings: &Settings) -> bool {
         let total = self.engine.observer().total;
-        interval.and_then(|it| it.half_width).is_some_and(|half| {
+        self.interval().and_then(|it| it.half_width).is_some_and(|half| {
             half * total.packets as f64 <= settings.precision * total.latency as f64
         })
     }
@@ -464,6 +568,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         interval: Option<WindowInterval>,
         senders: &[u32],
     ) -> LoadMeasurement {
+        let parts = self.state.samples[self.state.warm_up_samples..self.state.sampled].iter();
+        let flits: Vec<f64> = parts.map(|it| it.flits).collect();
+        // Of interruptions no mean is told that would need one.
+        let accepted = interval.and(half_width_95_of_windows(&flits, narrow(SAMPLES_A_WINDOW)));
+        let part = self.window().0 as f64 / SAMPLES_A_WINDOW as f64;
         let history = std::mem::take(&mut self.state.history);
         let summary = Summary::of(self.engine);
         let measured = self.engine.now() - start;
@@ -475,9 +584,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let payload = |source: &u32| by_source[*source as usize];
         let least = senders.iter().map(payload).min().unwrap_or(0);
         let a_second = 1e12 / time;
+        let flit_time = self.offered.flit_time.0 as f64;
         LoadMeasurement {
             ending,
-            accepted_flits: total.flits as f64 * self.offered.flit_time.0 as f64 / time / terminals,
+            accepted_flits: total.flits as f64 * flit_time / time / terminals,
+            accepted_flits_half_width: accepted.map(|half| half * flit_time / part / terminals),
             accepted_payload: total.payload as f64 * a_second / terminals,
             accepted_payload_minimum: least as f64 * a_second,
             fairness: jain_fairness(senders.iter().map(payload)),

@@ -24,14 +24,17 @@ mod summary;
 mod warm_up;
 mod watch;
 mod window;
+mod without_load;
 
-pub use bound::{Bottleneck, Forecast, Stream, forecast, looks_at_all_pairs};
+pub use bound::{Bottleneck, Forecast, LongerWays, Stream, forecast, looks_at_all_pairs};
 pub use by_class::ClassSummary;
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::explain;
-pub use finite::{FiniteMeasurement, Outgrown, Span, end_of, measure_finite};
+pub use finite::{
+    FiniteMeasurement, Outgrown, Span, end_of, has_ended, measure_finite, summary_until_now,
+};
 pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
 };
@@ -40,13 +43,13 @@ pub use flitlab_model::{
 };
 pub use interruption::{Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
-pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds};
+pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds, never_derouted_bound};
 pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };
 pub use order::Reordering;
 pub use saturation::{Saturation, bisect};
-pub use settings::{MAX_WINDOWS, Settings};
+pub use settings::{MAX_WINDOWS, Settings, WarmUp};
 pub use summary::{MAX_CHANNELS, Summary};
 pub use watch::{MeasurementState, Snapshot, Watch};
 pub use window::Window;

@@ -2,23 +2,49 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::collector::Delivered;
 use super::growth::Growth;
 use super::livelock::Arrivals;
 use super::{Collector, Phase, Progress, Window};
 use crate::{Carried, Engine};
 use flitlab_base::units::Picoseconds;
 
+/// What a measurement keeps of each tenth of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Sample {
+    /// Flits under way at its end, source queues included.
+    pub(super) under_way: f64,
+    /// Packets and flits delivered in it.
+    pub(super) packets: f64,
+    pub(super) flits: f64,
+    /// Sum of the packets' latencies, in picoseconds.
+    pub(super) latency: f64,
+}
+
 /// How far a measurement has come, beside what its engine knows.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct MeasurementState {
-    /// Flits under way at each sampling time.
-    pub(super) under_way: Vec<f64>,
+    /// A sample each tenth of a window, of the length that windows have now.
+    pub(super) samples: Vec<Sample>,
+    /// How many of them lie before the window at hand, and before what is measured.
+    pub(super) sampled: usize,
+    pub(super) warm_up_samples: usize,
+    /// What was delivered so far in the window at hand.
+    pub(super) delivered: Delivered,
     pub(super) history: Vec<Window>,
     pub(super) carried: Carried,
     /// The source queues from the end of the warm-up on, of a load.
     pub(super) growth: Option<Growth>,
     /// Whether the warm-up is over, and everything counts.
     pub(super) measuring: bool,
+    /// How often the length of windows was doubled.
+    pub(super) doublings: u32,
+    /// How often the warm-up was found to be too short.
+    pub(super) extensions: u32,
+    /// The network has filled at this time at the earliest.
+    pub(super) filled: Picoseconds,
+    /// After how many measured windows an answer is looked for next.
+    pub(super) look: u32,
     /// When something arrived last.
     pub(super) arrivals: Arrivals,
 }
@@ -27,6 +53,16 @@ impl MeasurementState {
     /// When its latest window ended.
     pub(super) fn end(&self) -> Picoseconds {
         self.history.last().map_or(Picoseconds::ZERO, |window| window.end)
+    }
+
+    /// When the warm-up ended, or its latest window.
+    pub(super) fn warm_up_end(&self) -> Picoseconds {
+        self.warm_up().last().map_or(Picoseconds::ZERO, |window| window.end)
+    }
+
+    /// The windows that count.
+    pub(super) fn measured(&self) -> &[Window] {
+        &self.history[self.warm_up().len()..]
     }
 
     /// The windows of the warm-up.

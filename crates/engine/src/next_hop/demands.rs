@@ -6,8 +6,8 @@ use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 use flitlab_model::{
-    DOWN_CHANNEL, PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, TrafficClass,
-    UP_CHANNEL,
+    DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL,
+    TrafficClass, UP_CHANNEL,
 };
 use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
@@ -148,6 +148,30 @@ impl VcDemand {
         };
         Self { used: used | counts, injected_on, sets, is_split }
     }
+}
+
+/// The numbers of the virtual channels between routers that packets take whose routing goes by their
+/// purpose, ascending, in a network in which all of a router's are theirs: those of requests, of
+/// responses, and of packets that choose on a torus; and those of collective operations. Links that are
+/// shared flit by flit have these for the packets of [adaptive](Routes::Adaptive) routing alone.
+pub fn virtual_channels_taken(
+    routes: &Routes,
+    parameters: &Parameters,
+    workload: &dyn Workload,
+) -> Vec<u8> {
+    let kinds = kinds_by_class(workload);
+    let of_classes = (0..).zip(kinds.iter()).flat_map(|(number, &(data, answered))| {
+        let exists = [data, answered, answered];
+        let purposes = Purpose::ALL.into_iter().zip(exists).filter(|it| it.1);
+        purposes.map(move |(purpose, _)| (number, purpose))
+    });
+    let vcs = of_classes.map(|it| Injection::new(routes, parameters, it).vcs(routes));
+    let collective = match workload.collectives() {
+        Some(_) => 1 << UP_CHANNEL | 1 << DOWN_CHANNEL,
+        None => 0,
+    };
+    let taken = vcs.fold(collective, |all, own| all | own);
+    (0..MAX_VIRTUAL_CHANNELS).filter(|vc| taken >> vc & 1 == 1).collect()
 }
 
 /// The channel on which sources inject packets of a class, where routing decides by their purpose.

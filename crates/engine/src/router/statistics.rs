@@ -6,7 +6,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::Tick;
-use crate::packet::Origin;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::STALLS;
 
@@ -17,8 +16,8 @@ pub(crate) struct Statistics {
     vcs: usize,
     /// How many classes of traffic there are.
     classes: usize,
-    /// Of several classes: flits of packets that were sent, by channel and class. Those that are
-    /// sent again, and acknowledgements, belong to no class.
+    /// Of several classes: flits of packets that were sent, by channel and class, counted with those
+    /// by virtual channel. Those that are sent again, and acknowledgements, belong to no class.
     of_classes: Vec<u64>,
     /// Flits sent, by channel and virtual channel, counted at the grant.
     pub flits: Vec<u64>,
@@ -48,11 +47,11 @@ impl Statistics {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
     }
 
-    /// Counts a packet by its class, if there are several.
+    /// Counts flits of a packet by its class, if there are several.
     #[cold]
     #[inline(never)]
-    pub(crate) fn count_class(&mut self, channel: u32, flits: u16, origin: &Origin) {
-        let class = usize::from(origin.class());
+    pub(crate) fn count_class(&mut self, channel: u32, flits: u16, class: u8) {
+        let class = usize::from(class);
         // Messages of classes of which nothing was said are usual ones, and not counted.
         if self.counts_classes() && class < self.classes {
             self.of_classes[channel as usize * self.classes + class] += u64::from(flits);

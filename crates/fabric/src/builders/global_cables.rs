@@ -4,7 +4,7 @@
 //! to number them are compared in \[global-links\], which calls two of them absolute and relative. A
 //! relative one from the last router down is the palm tree of CAMINOS.
 
-use super::{Cabling, Sizes, TopologyError, pairs, product, refuse};
+use super::{Cabling, Sizes, TopologyError, pairs, product};
 use flitlab_base::document::Count;
 
 /// The order of a group's cables to other groups.
@@ -92,13 +92,25 @@ impl Groups {
         let between = cables.between.map_or(most, u64::from);
         let group = format!("a group of {routers} {noun} with {ports} global ports each");
         if most == 0 {
-            return refuse(format!("{group} can't reach {} other groups", groups - 1));
+            // One cable of each port leads to another group.
+            let allowed = u64::from(routers) * u64::from(ports) + 1;
+            return Err(TopologyError::Limit {
+                key: "groups",
+                message: format!("{group} can't reach {} other groups", groups - 1),
+                allowed: format!("at most {allowed}"),
+                help: "more groups need larger groups or more `global_cables`",
+            });
         }
         if !(1..=most).contains(&between) {
             let others = groups - 1;
-            return refuse(format!(
-                "{group} has 1 to {most} cables to each of {others} other groups, not {between}"
-            ));
+            return Err(TopologyError::Limit {
+                key: "cables_between",
+                message: format!(
+                    "{group} has 1 to {most} cables to each of {others} other groups, not {between}"
+                ),
+                allowed: format!("1 to {most}"),
+                help: "more cables need fewer groups, or more `global_cables`",
+            });
         }
         Ok(between)
     }

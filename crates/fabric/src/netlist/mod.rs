@@ -5,11 +5,14 @@
 //! - A switch is a router.
 //! - Each connected port of a channel adapter is a terminal, since each has a local identifier
 //!   (LID) of its own. So is that of a router to other subnets, where traffic enters and leaves.
+//! - Adapters can be left out by their names ([`LeaveOut`]): they are no terminals. Unless others are
+//!   named, these are the aggregation nodes within switches.
 //! - Cables and plugs that lead back to their own node are left out, as in OpenSM.
 //! - Cables have the relative rates of the netlist: the fastest have `link.rate`.
 //! - All other properties of ports are left out.
 
 mod discovered;
+mod leave_out;
 mod read;
 mod record;
 mod speed;
@@ -19,6 +22,8 @@ use std::collections::BTreeSet;
 
 use super::{CableRate, Fabric};
 use flitlab_base::InvalidLine;
+
+pub use leave_out::{AGGREGATION_NODE, LeaveOut, LeftOut};
 
 /// The identifiers of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +58,11 @@ pub struct Netlist {
     pub switches: Vec<Switch>,
     /// The identifiers of adapters, by terminal.
     pub adapters: Vec<Adapter>,
+    /// Ports of adapters that are no terminals. Tables may name them.
+    pub left_out: Vec<LeftOut>,
+    /// Lines before the first node that are messages of the tool that wrote the file, and were
+    /// skipped.
+    pub messages: usize,
 }
 
 /// The far end of a cable.
@@ -68,12 +78,21 @@ const FIRST_SWITCH: u64 = 0x10_0000;
 const FIRST_ADAPTER: u64 = 0x20_0000;
 
 impl Netlist {
-    /// Reads a netlist in either form.
+    /// Reads a netlist in either form, without the adapters that are left out if nothing is said
+    /// ([`LeaveOut::default`]).
     ///
     /// # Errors
     /// The first line that is not part of a netlist, or contradicts another line.
     pub fn read(text: &str) -> Result<Self, InvalidLine> {
-        read::read(text)
+        Self::read_without(text, &LeaveOut::default())
+    }
+
+    /// Reads a netlist in either form, without some adapters.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_without(text: &str, leave_out: &LeaveOut) -> Result<Self, InvalidLine> {
+        read::read(text, leave_out)
     }
 
     /// Gives identifiers to the parts of a fabric: switches and adapters of one port, numbered in
@@ -101,6 +120,8 @@ impl Netlist {
             adapters: adapters
                 .map(|guid| Adapter { guid, port: 1, port_guid: guid + 1, lid: None })
                 .collect(),
+            left_out: Vec::new(),
+            messages: 0,
             fabric,
         }
     }
@@ -121,7 +142,8 @@ impl Netlist {
     pub fn lids(&self) -> Vec<u16> {
         let given = self.adapters.iter().map(|adapter| adapter.lid);
         let given: Vec<_> = given.chain(self.switches.iter().map(|switch| switch.lid)).collect();
-        let taken: BTreeSet<u16> = given.iter().flatten().copied().collect();
+        let of_others = self.left_out.iter().filter_map(|it| it.lid);
+        let taken: BTreeSet<u16> = given.iter().flatten().copied().chain(of_others).collect();
         let mut free = (1..).filter(|lid| !taken.contains(lid));
         let or_free =
             |lid: &Option<u16>| lid.unwrap_or_else(|| free.next().expect("more than nodes"));
@@ -386,11 +408,73 @@ Rt\t1 \"R-00000000000000f0\"\t\t# \"gate\"
         };
         let error = wrong("[3]\t\"S-00000000000000a0\"[3]", "[4]\t\"S-00000000000000a0\"[4]");
         assert!(error.line == 22 && error.message.contains("in line 13 already"), "{error}");
-        // Lines are skipped only before the first node, and never a node whose kind is misspelt.
+        assert_eq!(netlist.messages, 2);
+        // Messages are skipped only before the first node, and never a node whose kind is misspelt.
         let error = wrong("Non-Chassis Nodes", "Non-Chassis things");
         assert!(error.line == 28 && error.message.contains("neither a node"), "{error}");
         let error = wrong("Switch\t4", "Swich\t4");
         assert!(error.line == 13 && error.message.contains("neither a node"), "{error}");
+    }
+
+    #[test]
+    fn before_the_first_node_nothing_is_skipped_but_messages_of_tools() {
+        let refused = |begin: &str, words: &str| {
+            let error = Netlist::read(&format!("{begin}\n{SMALL}")).unwrap_err();
+            assert!(error.line == 1 && error.message.contains(words), "{begin}: {error}");
+        };
+        refused("do Link \"S0\"[1] \"S1\"[2]", "command to ibsim");
+        refused("Switch 5 S16", "stands in quotes");
+        refused("Switch\t5 S16\t\t# \"S16\" base port 0 lid 7 lmc 0", "stands in quotes");
+        refused("SwitchName=s0 Nodes=n[0-3]", "neither a node");
+        refused("include \"other.net\"", "included file");
+        refused("speed=4", "s= or e=");
+        refused("Warning: something", "neither a node");
+        for message in [
+            "ibwarn: [565044] sim_connect: attached as client 1 at node \"Switch1\"",
+            "src/query_smp.c:195; umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110",
+            "vendid=0x2c9",
+            "# Topology file: generated on Wed Jun 17 17:06:56 2026",
+        ] {
+            let netlist = Netlist::read(&format!("{message}\n{SMALL}")).unwrap();
+            assert_eq!(netlist.fabric.terminals(), 16);
+            let is_message = !message.starts_with(['#', 'v']);
+            assert_eq!(netlist.messages, usize::from(is_message), "{message}");
+        }
+    }
+
+    #[test]
+    fn adapters_are_left_out_by_name_and_their_identifiers_stay_taken() {
+        // The node called "one" is that of a switch's aggregation.
+        let text = DISCOVERED.replace("\"one\"", "\"Mellanox Technologies Aggregation Node\"");
+        let more = "
+caguid=0xc0
+Ca\t1 \"H-00000000000000c0\"\t\t# \"two\"
+[1](c1) \t\"S-00000000000000a0\"[3]\t\t# lid 3 lmc 0 \"left\" lid 7 4xSDR
+
+caguid=0xd0
+Ca\t1 \"H-00000000000000d0\"\t\t# \"three\"
+[1](d1) \t\"S-00000000000000a1\"[3]\t\t# lid 0 lmc 0 \"right\" lid 8 4xSDR
+";
+        let text = text + more;
+        let netlist = Netlist::read(&text).unwrap();
+        let fabric = &netlist.fabric;
+        let names: Vec<String> =
+            (0..fabric.terminals()).map(|it| fabric.terminal_name(it)).collect();
+        assert_eq!(
+            (names, fabric.router_name(0)),
+            (vec!["two".into(), "three".into()], "left".into())
+        );
+        let left_out: Vec<_> = netlist.left_out.iter().map(|it| (it.port_guid, it.lid)).collect();
+        assert_eq!(left_out, [(0xb1, Some(1)), (0xb2, Some(2))]);
+        // 1 and 2 are those of what was left out.
+        assert_eq!(netlist.lids(), [3, 4, 7, 8]);
+        // All of them, and others.
+        let all = Netlist::read_without(&text, &LeaveOut::new([])).unwrap();
+        assert_eq!((all.fabric.terminals(), all.left_out.len()), (4, 0));
+        let by_id = LeaveOut::new(["H-*b0".to_owned(), "four*".to_owned()]);
+        let netlist = Netlist::read_without(&text, &by_id).unwrap();
+        assert_eq!((netlist.fabric.terminals(), netlist.left_out.len()), (2, 2));
+        assert_eq!(by_id.unmatched(&netlist.left_out), ["four*"]);
     }
 
     #[test]

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::record::{Kind, Link, Record, records};
+use super::leave_out::{LeaveOut, LeftOut};
+use super::record::{Kind, Lines, Link, Record, records};
 use super::speed::{Stated, with_rates};
 use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, Switch};
 use crate::{Cabling, LaneRate};
 use flitlab_base::InvalidLine;
 
-pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
-    let mut records = records(text)?;
+pub(super) fn read(text: &str, leave_out: &LeaveOut) -> Result<Netlist, InvalidLine> {
+    let Lines { mut records, messages } = records(text)?;
     number(&mut records)?;
     let mut known: HashMap<&str, usize> = HashMap::new();
     for (place, record) in records.iter().enumerate() {
@@ -23,7 +24,9 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
     let stated = stated(&records);
 
     identifiers(&records)?;
-    let names = names(&records);
+    let is_left_out: Vec<bool> = records.iter().map(|it| leaves_out(leave_out, it)).collect();
+    let names = names(&records, &is_left_out);
+    let mut left_out = Vec::new();
     let mut cabling = Cabling::default();
     let mut router = vec![0; records.len()];
     let (mut switches, mut adapters) = (Vec::new(), Vec::new());
@@ -41,6 +44,15 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
             match (record.kind, records[far].kind) {
                 // A plug, or a cable that leads back to its node, carries nothing.
                 _ if far == place => {}
+                (Kind::Adapter, Kind::Switch) if is_left_out[place] => left_out.push(LeftOut {
+                    name: record.description.unwrap_or(record.id).to_owned(),
+                    id: record.id.to_owned(),
+                    guid: record.guid.expect("numbered"),
+                    port_guid: port_guid(record, link),
+                    lid: link.lid,
+                    router: router[far],
+                    router_port: link.remote_port,
+                }),
                 (Kind::Adapter, Kind::Switch) => {
                     let name = match record.ports {
                         1 => names[place].to_owned(),
@@ -80,7 +92,7 @@ pub(super) fn read(text: &str) -> Result<Netlist, InvalidLine> {
         .map(|channel| of_port[&(fabric.source(channel), fabric.port(channel))])
         .collect();
     let fabric = with_rates(fabric, &of_channel, &of_terminal);
-    Ok(Netlist { fabric, switches, adapters })
+    Ok(Netlist { fabric, switches, adapters, left_out, messages })
 }
 
 /// The rates that the ends of cables state, by node and port.
@@ -233,12 +245,18 @@ fn check(
     Ok(links.into_keys().collect())
 }
 
+/// Whether a node is an adapter that is no terminal.
+fn leaves_out(leave_out: &LeaveOut, record: &Record<'_>) -> bool {
+    let names = record.description.into_iter().chain([record.id]);
+    record.kind == Kind::Adapter && leave_out.has(names)
+}
+
 /// The nodes' descriptions, if all nodes have one and no two are equal; otherwise the names by
-/// which records refer to each other.
-fn names<'t>(records: &[Record<'t>]) -> Vec<&'t str> {
-    let described: Option<BTreeSet<&str>> =
-        records.iter().map(|record| record.description).collect();
-    let distinct = described.is_some_and(|names| names.len() == records.len());
+/// which records refer to each other. Those of nodes that are left out do not count.
+fn names<'t>(records: &[Record<'t>], is_left_out: &[bool]) -> Vec<&'t str> {
+    let stay = || records.iter().zip(is_left_out).filter(|(_, left_out)| !**left_out);
+    let described: Option<BTreeSet<&str>> = stay().map(|(record, _)| record.description).collect();
+    let distinct = described.is_some_and(|names| names.len() == stay().count());
     let name = |record: &Record<'t>| record.description.filter(|_| distinct).unwrap_or(record.id);
     records.iter().map(name).collect()
 }

@@ -13,6 +13,13 @@ pub(super) enum Kind {
     Adapter,
 }
 
+/// What a netlist's lines say.
+pub(super) struct Lines<'t> {
+    pub records: Vec<Record<'t>>,
+    /// Lines before the first node that are messages of the tool that wrote the file.
+    pub messages: usize,
+}
+
 /// A switch or an adapter, with its port lines.
 #[derive(Clone, Debug)]
 pub(super) struct Record<'t> {
@@ -83,14 +90,15 @@ impl<'t> Cursor<'t> {
 ///
 /// # Errors
 /// The first line that is neither a comment, an assignment, a heading of a group, a node nor a
-/// port. Before the first node other lines are allowed, since tools print messages there.
-pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
+/// port. Before the first node messages of `ibnetdiscover` are skipped and counted, since its
+/// standard error often stands there; nothing else is.
+pub(super) fn records(text: &str) -> Result<Lines<'_>, InvalidLine> {
     let mut records: Vec<Record<'_>> = Vec::new();
     let mut open = false;
     let mut guid = None;
-    let mut unknown = None;
+    let mut messages = 0;
     for (number, line) in (1..).zip(text.lines()) {
-        let line = line.trim();
+        let line = line.trim().trim_start_matches('\u{feff}');
         let wrong = |message: String| InvalidLine::new(number, message);
         if line.starts_with('#') {
             continue;
@@ -119,21 +127,28 @@ pub(super) fn records(text: &str) -> Result<Vec<Record<'_>>, InvalidLine> {
             record.guid = guid.take();
             records.push(record);
             open = true;
+        } else if records.is_empty() && is_message(line) {
+            messages += 1;
         } else {
-            let error = wrong(format!(
+            return Err(wrong(format!(
                 "this is neither a node, such as Switch 5 \"S0\", nor a port{}",
                 meant(line)
-            ));
-            if !records.is_empty() || resembles_header(line) {
-                return Err(error);
-            }
-            unknown.get_or_insert(error);
+            )));
         }
     }
-    match unknown {
-        Some(error) if records.is_empty() => Err(error),
-        _ => Ok(without_repeats(records)),
-    }
+    Ok(Lines { records: without_repeats(records), messages })
+}
+
+/// Whether a line is one that `ibnetdiscover` or the library below it prints on standard error.
+fn is_message(line: &str) -> bool {
+    let of_source = |(_, behind): (&str, &str)| {
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        digits > 0 && behind[digits..].starts_with(';')
+    };
+    line.starts_with("ibwarn: [")
+        || line.starts_with("DR path slid ")
+        || line.contains(" iberror: ")
+        || line.split_once(".c:").is_some_and(of_source)
 }
 
 /// Leaves out records that repeat an earlier one.
@@ -157,33 +172,50 @@ fn is_heading(line: &str) -> bool {
         || line.starts_with("Hostname: ")
 }
 
-/// Whether a line has a word, a number and a name in quotes, like the header of a node. Then its
-/// word must be misspelt.
-fn resembles_header(line: &str) -> bool {
-    let mut words = line.split_whitespace().skip(1);
-    words.next().is_some_and(|word| word.parse::<u16>().is_ok())
-        && words.next().is_some_and(|word| word.starts_with('"'))
-}
-
-/// Advice for the beginning of a file that is no netlist, by the kind of file that it resembles.
+/// What a line that is none of a netlist may have been meant as.
 fn meant(line: &str) -> &'static str {
-    let first = line.split_whitespace().next().unwrap_or_default();
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let is_node = ["Switch", "Hca", "Ca", "Rt"].contains(&first);
     if ["SW", "CA", "RT"].contains(&first) {
         ": it looks like the list of ports that ibnetdiscover -p prints; a netlist is what it prints without -p"
-    } else if ["Switch", "Ca", "Router"].contains(&first) && line.contains(" ports ") {
+    } else if (is_node || first == "Router") && line.contains(" ports ") {
         ": it looks like the list of nodes that ibnetdiscover -l prints; a netlist is what it prints without -l"
     } else if line.starts_with("{ ") {
         ": it looks like OpenSM's opensm-subnet.lst; a netlist is what ibnetdiscover prints"
+    } else if is_node && words.next().is_some_and(|word| word.parse::<u16>().is_ok()) {
+        ": the name behind the number of ports stands in quotes"
+    } else if first == "do" {
+        ": it is a command to ibsim; write a cable that it makes as a line at each \
+         of its ports, and leave out one that it takes away"
+    } else if first == "include" {
+        ": put the lines of the included file in its place"
+    } else if ["width", "speed", "extspeed"].iter().any(|key| line.starts_with(key)) {
+        ": it is ibsim's width or speed of all cables that follow; write w=, s= or e= behind each of them"
     } else {
         ""
     }
 }
 
+/// Keys that are read, or mean nothing to a fabric.
+const KEYS: [&str; 11] = [
+    "switchguid",
+    "switchguids",
+    "hcaguid",
+    "hcaguids",
+    "caguid",
+    "caguids",
+    "rtguid",
+    "vendid",
+    "devid",
+    "sysimgguid",
+    "pdebug",
+];
+
 /// A key and its value, such as `switchguid=0x100000`.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once('=')?;
-    let is_word = !key.is_empty() && key.chars().all(|letter| letter.is_ascii_alphanumeric());
-    is_word.then_some((key, value))
+    KEYS.contains(&key.trim_end()).then_some((key.trim_end(), value))
 }
 
 fn hexadecimal(text: &str) -> Option<u64> {

@@ -215,6 +215,7 @@ fn simulate(job: &Job, document: &Document) -> Option<Picoseconds> {
     if let Rule::Messages(partners) = job.definition.rule {
         let application = ApplicationSpec {
             schedule: Arc::new(all_to_all(job.nodes, partners)),
+            notes: Arc::default(),
             placement: Placement::Linear,
             ranks_per_node: 1,
             host: HostParameters::default(),

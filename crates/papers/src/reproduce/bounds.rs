@@ -40,7 +40,7 @@ const SUBJECTS: [Subject; 3] = [
             ("minimal", "\"dragonfly-minimal\""),
             ("Valiant by a group", "\"valiant\""),
             ("Valiant by a switch", "{ valiant = { via = \"router\" } }"),
-            ("UGAL", "\"ugal\""),
+            ("UGAL", "{ ugal = { queues = \"port\" } }"),
             ("UGAL by virtual channels", "{ ugal = { queues = \"vc-if-shared\" } }"),
             ("UGAL-G", "{ ugal = { sees = \"group\" } }"),
             ("PAR", "\"par\""),

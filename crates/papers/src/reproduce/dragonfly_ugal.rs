@@ -12,7 +12,11 @@ use super::{Extent, Flawed, Progress, Reproduction};
 const RULES: [Rule; 7] = [
     Rule { name: "minimal", written: "\"dragonfly-minimal\"", buffer: 16 },
     Rule { name: "Valiant", written: "\"valiant\"", buffer: 16 },
-    Rule { name: "UGAL-L", written: "{ ugal = { minimal_channels = \"apart\" } }", buffer: 16 },
+    Rule {
+        name: "UGAL-L",
+        written: "{ ugal = { queues = \"port\", minimal_channels = \"apart\" } }",
+        buffer: 16,
+    },
     Rule { name: "UGAL-L_VC", written: "{ ugal = { queues = \"vc\" } }", buffer: 16 },
     Rule { name: "UGAL-L_VCH", written: "{ ugal = { queues = \"vc-if-shared\" } }", buffer: 16 },
     Rule {

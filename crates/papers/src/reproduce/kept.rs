@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use flitlab_base::FileError;
 use flitlab_base::document::hexadecimal;
+use flitlab_base::text_file::read_text;
 use flitlab_base::whole_file::{self, Content};
 use flitlab_scenario::RESULTS_VERSION;
 
@@ -56,7 +57,7 @@ impl Kept {
         let folder = results.join(FOLDER);
         let named = || -> io::Result<String> {
             fs::create_dir_all(&folder)?;
-            match fs::read_to_string(folder.join(NAME)) {
+            match read_text(&folder.join(NAME)) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound => {
                     fs::write(folder.join(NAME), name).map(|()| name.to_owned())
                 }

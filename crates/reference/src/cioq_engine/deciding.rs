@@ -69,7 +69,10 @@ impl Simulator<'_> {
             packet.next_output(self.fabric, self.routes, None, self.parameters, router as u32);
         let output = named(name);
         let virtual_channels = match name {
-            OutputName::Ejection { .. } => 0..self.virtual_channels(),
+            OutputName::Ejection { .. } => match self.routes {
+                Routes::Relation(_) => 0..self.virtual_channels(),
+                _ => came_in..came_in + 1,
+            },
             OutputName::Port(port) => {
                 let channel = &self.channels[self.routers[router].outputs[output].channel];
                 let by_dateline =

@@ -52,7 +52,8 @@ class Matrix {
 
   tip(cell, at) {
     const { links } = this;
-    const lines = QUANTITIES.map((name, quantity) => [name, measured(links.value(cell, quantity)), quantity === links.quantity]);
+    const lines = links.quantities.map(([quantity, name]) =>
+      [name, measured(links.value(cell, Number(quantity))), Number(quantity) === links.quantity]);
     showTip(this.name(cell), lines, at, "mean of its links");
     return lines;
   }

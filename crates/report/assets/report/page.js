@@ -172,6 +172,20 @@ function drawLinks() {
   byId("links").append(links.place);
 }
 
+/** Figures of results that have a single point. */
+function drawFigures() {
+  const section = byId("figures");
+  for (const result of data.results) {
+    for (const { title, svg } of result.pictures) {
+      section.hidden = false;
+      const name = named(several ? result.label : "", title);
+      section.append(element("h3", {}, name));
+      const source = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+      section.append(element("img", { src: source, alt: name, class: "ranks" }));
+    }
+  }
+}
+
 /** What the ranks of applications did, a picture a point. */
 function drawRanks() {
   const section = byId("ranks");
@@ -384,6 +398,7 @@ drawVerdict();
 drawLinks();
 drawCurves();
 drawValues();
+drawFigures();
 drawTimeline();
 drawPhases();
 drawRanks();

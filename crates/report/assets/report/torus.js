@@ -85,8 +85,11 @@ class Links {
       keydown: (event) => this.step(event),
       blur: () => this.setCursor(null),
     });
-    this.groups = new Table({ caption: "Channels by direction", columns: groupColumns, rows: [], tall: false });
-    this.busiest = new Table({ caption: "The busiest network channels", columns: busyColumns, rows: [], tall: false });
+    const groups = this.filled(groupColumns, (links) => links.groups);
+    const busiest = this.filled(busyColumns, (links) => links.busiest);
+    this.groups = new Table({ caption: "Groups of channels", columns: groups, rows: [], tall: false });
+    this.busiest = new Table({ caption: "The busiest network channels", columns: busiest, rows: [], tall: false });
+    this.quantities = QUANTITIES.map((name, at) => [String(at), name]).filter(([at]) => this.isMeasured(Number(at)));
     this.place = element("div", {}, this.note, this.controls, this.key, this.planes,
       element("div", { class: "side" }, this.busiest.place, this.groups.place));
     watch((what) => {
@@ -125,7 +128,20 @@ class Links {
   value(channel, quantity = this.quantity, links = this.now) {
     const { loads } = links;
     if (quantity < loads.length) return loads[quantity][channel];
-    return loads[0][channel] < 0 ? -1 : [1, 2, 3, 4].reduce((sum, stall) => sum + loads[stall][channel], 0);
+    const stalls = [1, 2, 3, 4].map((stall) => loads[stall][channel]);
+    return stalls.some((share) => share < 0) ? -1 : stalls.reduce((sum, share) => sum + share, 0);
+  }
+
+  /** Whether a quantity was measured of any channel of the points here. */
+  isMeasured(quantity) {
+    return this.all.some((links) => links.loads !== null
+      && links.loads[0].some((_, channel) => this.value(channel, quantity, links) >= 0));
+  }
+
+  /** The columns of a table in which some point has a value: what was not measured has none. */
+  filled(columns, rowsOf) {
+    const has = (value) => value !== null && value !== undefined;
+    return columns.filter((column) => this.all.some((links) => rowsOf(links).some((row) => has(column.value(row)))));
   }
 
   highest(links) {
@@ -176,7 +192,7 @@ class Links {
     this.controls.replaceChildren(...(alone ? [] : [element("label", {}, "point", list)]));
     if (this.now.loads === null) return;
     this.controls.append(
-      chooser("colour", QUANTITIES.map((name, at) => [String(at), name]), String(this.quantity), (at) => {
+      chooser("colour", this.quantities, String(this.quantity), (at) => {
         this.quantity = Number(at);
         this.draw();
       }),
@@ -321,8 +337,8 @@ class Links {
       showTip(heading, [], at, "no such link, or not listed in channels.csv");
       return;
     }
-    showTip(heading, QUANTITIES.map((name, quantity) =>
-      [name, measured(this.value(channel, quantity)), quantity === this.quantity]), at);
+    showTip(heading, this.quantities.map(([quantity, name]) =>
+      [name, measured(this.value(channel, Number(quantity))), Number(quantity) === this.quantity]), at);
   }
 
   tipOfNode(node, at) {

@@ -1,6 +1,6 @@
 //! How the load is spread over the channels.
 
-use super::super::ChannelRow;
+use super::super::{ChannelRow, GroupRow};
 use super::FEW;
 use super::Figure;
 use super::axis::Axis;
@@ -36,13 +36,39 @@ const BUSIEST: usize = 20;
 ///
 /// If the network channels have directions, as in a torus (`(0,0,1) +x`), there is one bar a
 /// direction, the mean, with a whisker from the least to the most used channel; injection and
-/// ejection follow. Else the 20 busiest channels have a bar each.
+/// ejection follow. Rows of groups have a bar a group, the mean, with a whisker to the most used
+/// channel. Else the 20 busiest channels have a bar each.
 pub fn channel_figure(rows: &[ChannelRow], title: &str) -> Figure {
     let rows: Vec<&ChannelRow> = rows.iter().filter(|row| row.utilisation.is_finite()).collect();
-    let (groups, legend) = by_direction(&rows).unwrap_or_else(|| busiest(&rows));
+    let by_group = of_groups(&rows).or_else(|| by_direction(&rows));
+    let (groups, legend) = by_group.unwrap_or_else(|| busiest(&rows));
     let axis = Axis::new("Utilisation (fraction of channel rate)", highest(&groups));
     let axis = axis.up_to_a_tick(TICKS);
     Figure::of_bars(BarChart { title: title.into(), axis, groups, legend })
+}
+
+/// `None` if the rows are those of channels.
+fn of_groups(rows: &[&ChannelRow]) -> Option<(Vec<Group>, Legend)> {
+    let mut bars: Vec<(&str, ChannelKind, [f64; 2])> = Vec::new();
+    for row in rows {
+        let (name, _, which) = row.group()?;
+        let at = match bars.iter().position(|bar| bar.0 == name) {
+            Some(at) => at,
+            None => {
+                bars.push((name, row.kind, [row.utilisation; 2]));
+                bars.len() - 1
+            }
+        };
+        bars[at].2[usize::from(which == GroupRow::Most)] = row.utilisation;
+    }
+    let bar = |(name, kind, [mean, most]): (&str, ChannelKind, [f64; 2])| {
+        let colour = if kind == ChannelKind::Network { BAR } else { TERMINAL };
+        Group::of_one(&name.replace('-', "\u{2212}"), mean, Some((mean, most)), colour)
+    };
+    let mut legend = Legend::default();
+    legend.key(Sample::Bar(BAR), "mean of the channels");
+    legend.key(Sample::Whisker(BLACK), "to the most used");
+    (!bars.is_empty()).then(|| (bars.into_iter().map(bar).collect(), legend))
 }
 
 fn by_direction(rows: &[&ChannelRow]) -> Option<(Vec<Group>, Legend)> {

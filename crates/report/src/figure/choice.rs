@@ -34,6 +34,11 @@ pub(super) fn point<'p>(
     series: &str,
     load: Option<f64>,
 ) -> Option<Shown<'p>> {
+    best(of_series(points, has, series), load).map(Shown::new)
+}
+
+/// The point of one series to be shown, as [`point`].
+fn best<'p>(points: impl Iterator<Item = &'p Point>, load: Option<f64>) -> Option<&'p Point> {
     let better = |best: &Point, other: &Point| {
         let (best, other) = (&best.measured, &other.measured);
         match load {
@@ -43,9 +48,23 @@ pub(super) fn point<'p>(
             }
         }
     };
-    let chosen = of_series(points, has, series)
-        .reduce(|best, other| if better(best, other) { other } else { best });
-    chosen.map(Shown::new)
+    points.reduce(|best, other| if better(best, other) { other } else { best })
+}
+
+/// Which points figures of single points show, of those that `have` what is drawn, by place: one of
+/// each series. So only what is drawn of these has to be read.
+pub fn points_shown(points: &[Point], have: &[bool], load: Option<f64>) -> Vec<bool> {
+    let having = || points.iter().zip(have).filter(|(_, have)| **have).map(|(point, _)| point);
+    let mut shown = vec![false; points.len()];
+    for series in series_of(having().map(|point| point.label.series.as_str())) {
+        let own = having().filter(|point| point.label.series == series);
+        let best = best(own, load);
+        let at = points.iter().position(|point| best.is_some_and(|it| std::ptr::eq(it, point)));
+        if let Some(at) = at {
+            shown[at] = true;
+        }
+    }
+    shown
 }
 
 /// A point of each of several series, all at one load if they can be; up to `most` points of a

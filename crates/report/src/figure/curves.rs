@@ -238,11 +238,18 @@ fn point(offered: f64, rows: &[(f64, &Point)], quantity: Quantity) -> CurvePoint
     let accepted = mean_of(&accepted_of);
     let all_accepted: Vec<f64> =
         rows.iter().filter_map(|(_, row)| accepted_of(row).filter(|it| it.is_finite())).collect();
+    // The windows of a single run tell the load's interval, as a fraction of capacity.
+    let of_windows = match rows {
+        [(_, row)] => row.measured.accepted_load.zip(row.measured.accepted_load_ci95),
+        _ => None,
+    };
+    let of_windows = of_windows.zip(accepted).map(|((load, half), mean)| half * mean / load);
+    let of_windows = of_windows.filter(|half| half.is_finite());
     CurvePoint {
         offered,
         accepted,
         accepted_interval: accepted
-            .zip(half_width_95_of_few(&all_accepted))
+            .zip(half_width_95_of_few(&all_accepted).or(of_windows))
             .map(|(mean, half)| (mean - half, mean + half)),
         status: [Status::Deadlock, Status::NotSteady, Status::Undecided]
             .into_iter()

@@ -27,6 +27,9 @@ pub struct FigureRequest {
     pub medium: Medium,
     /// The kinds, built in or not; all built-in ones that say something, if empty.
     pub kinds: Vec<Row<FigureKind>>,
+    /// The names of single figures, such as `latency-p99`, or of kinds, for all figures of these;
+    /// all figures of the kinds, if empty.
+    pub names: Vec<String>,
     /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or
     /// the nearest that was simulated; if `None` the highest steady one.
     pub load: Option<f64>,
@@ -160,6 +163,15 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
         figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
     }
     tell_apart(&mut figures);
+    if !wish.names.is_empty() {
+        let of_kind = |name: &str, figure: &str| {
+            let kind = FIGURES.iter().find(|kind| kind.name == name);
+            kind.is_some_and(|kind| FigureKind::names_stem(kind, figure))
+        };
+        figures.retain(|(figure, _)| {
+            wish.names.iter().any(|name| name == figure || of_kind(name, figure))
+        });
+    }
     let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
     let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));

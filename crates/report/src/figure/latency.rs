@@ -33,13 +33,25 @@ impl FigureKind {
 
 const NEEDS: &str = "a series with two loads, one of them steady";
 
-/// The latency; of more than four series also a percentile by itself.
+/// The latency; of more than four series also a percentile by itself, and each percentile whose
+/// figure is asked for by its name.
 fn draw(task: &FigureTask<'_>) -> Vec<Named> {
     let (curves, look) = (task.curves(), &task.wish.look);
     let mut figures =
         chart_if(has_curve(&curves), || chart(&curves, usual(&curves, look), task.title, look));
-    let tail = tail(&curves, look).filter(|_| curves.curves.len() > FEW && !figures.is_empty());
-    figures.extend(tail.map(|percentile| of_percentile(task, &curves, percentile)));
+    if figures.is_empty() {
+        return figures;
+    }
+    let tail = tail(&curves, look).filter(|_| curves.curves.len() > FEW);
+    let is_named = |percentile: Percentile| {
+        let own = format!("{}-{}", FigureKind::LATENCY.name, percentile.column());
+        let mut rests = task.wish.names.iter().filter_map(|name| name.strip_prefix(&own));
+        rests.any(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let has = |it: Percentile| curves.points().any(|point| point.percentile(it).is_some());
+    let wanted = |it: &Percentile| tail == Some(*it) || (is_named(*it) && has(*it));
+    let own = Percentile::ALL.into_iter().filter(wanted);
+    figures.extend(own.map(|percentile| of_percentile(task, &curves, percentile)));
     figures
 }
 

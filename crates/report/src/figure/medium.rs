@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::super::ReportError;
 use super::sheet::Sheet;
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_text;
 
 /// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +64,7 @@ impl Files {
 
     /// Writes LaTeX in place of the file there, unless that was edited by hand.
     pub(super) fn write_text(&mut self, path: PathBuf, text: &str) -> Result<(), ReportError> {
-        if fs::read_to_string(&path).is_ok_and(|old| !is_as_written(&old)) {
+        if read_text(&path).is_ok_and(|old| !is_as_written(&old)) {
             self.kept.push(path);
             return Ok(());
         }

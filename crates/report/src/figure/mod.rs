@@ -64,6 +64,7 @@ use space_time::SpaceTime;
 pub use accepted::{accepted_figure, accepted_figure_among};
 pub use axis::{Scale, TimeUnit};
 pub use channels::channel_figure;
+pub use choice::points_shown;
 pub use completion::completion_figure;
 pub use figure_style::{FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Tail};
 pub use folder::{FigureRequest, choose, draw_all, figures_of, short_name};

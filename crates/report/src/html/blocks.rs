@@ -46,6 +46,11 @@ impl Blocks {
         Some(Self { cells: cells.collect(), axes })
     }
 
+    /// How many cells there are.
+    pub(super) fn cells(&self) -> usize {
+        self.axes.cells()
+    }
+
     /// The axes, if these are channels of the fabric.
     pub(super) fn axes_of(&self, channels: &[&ChannelRow]) -> Option<&Axes> {
         let all_known = channels.iter().all(|row| self.cells.contains_key(&row.channel));
@@ -103,7 +108,7 @@ fn of_levels(fabric: &Fabric) -> Option<(Axes, CellOf)> {
 
 /// The level of each router of a tree, 0 where there are terminals; `None` if some cable joins no
 /// two levels that follow each other.
-fn levels(fabric: &Fabric) -> Option<Vec<u32>> {
+pub(crate) fn levels(fabric: &Fabric) -> Option<Vec<u32>> {
     let ends = fabric.ends();
     let routers = fabric.routers();
     // As if one more router had a cable to each of those with terminals.

@@ -9,8 +9,8 @@ use super::links::{Budget, Links};
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
-use crate::figure::{Sheet, space_time_figure};
-use crate::{Cell, DeadlockNote, Point};
+use crate::figure::{Figure, FigureKind, FigureRequest, Sheet, figures_of, space_time_figure};
+use crate::{Cell, DeadlockNote, Point, ResultRows};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -47,6 +47,31 @@ impl Ranks {
         };
         let shown = points.iter().filter(has).take(MAX_POINTS).enumerate();
         shown.filter_map(picture).collect()
+    }
+}
+
+/// A figure of a run, which has no curves over loads.
+#[derive(Serialize)]
+struct Picture {
+    /// What it shows.
+    title: String,
+    svg: String,
+}
+
+impl Picture {
+    /// The distribution of latencies, and what happened over time, as far as a run has them.
+    fn of(points: &[Point]) -> Vec<Self> {
+        let [_] = points else { return Vec::new() };
+        let kinds = [FigureKind::DISTRIBUTION, FigureKind::TIME];
+        let rows = ResultRows { points: points.to_vec(), ..ResultRows::default() };
+        let wish =
+            FigureRequest { untitled: true, kinds: kinds.to_vec(), ..FigureRequest::default() };
+        let picture = |(name, figure): (String, Figure)| {
+            let kind = kinds.iter().find(|kind| FigureKind::names_stem(kind, &name))?;
+            let title = kind.doc.trim_end_matches('.').to_owned();
+            Some(Self { title, svg: figure.svg(&Sheet::default()) })
+        };
+        figures_of(&rows, &wish).into_iter().filter_map(picture).collect()
     }
 }
 
@@ -89,6 +114,7 @@ struct ResultData<'r> {
     slowdowns: Vec<Slowdown<'r>>,
     curves: Vec<Curve>,
     links: Links,
+    pictures: Vec<Picture>,
     ranks: Vec<Ranks>,
     applications: Vec<Applications>,
     /// How many points have applications that are not shown.
@@ -132,6 +158,7 @@ impl<'r> ResultData<'r> {
         let (applications, more_applications) = room.applications(&result.points);
         let curves = curves(&result.points);
         let drawn = (result.torus.as_ref(), result.blocks.as_ref());
+        let links = Budget::of(results).links(&result.points, drawn);
         Self {
             label: &result.label,
             version: result.version.as_deref(),
@@ -143,7 +170,8 @@ impl<'r> ResultData<'r> {
             rows,
             workloads,
             slowdowns: Slowdown::all_of(&result.points),
-            links: Budget::of(results).links(&result.points, drawn),
+            links: Links { of: result.with_channels.unwrap_or(links.of), ..links },
+            pictures: Picture::of(&result.points),
             ranks: Ranks::of(&result.points, &applications),
             applications,
             more_applications,

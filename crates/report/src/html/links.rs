@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::blocks::{Axes, Blocks};
 use super::torus::{Shape, number, torus_of};
-use crate::{ChannelRow, Point};
+use crate::{ChannelRow, GroupRow, Point};
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_fabric::Torus;
 use flitlab_model::ChannelKind;
@@ -93,7 +93,7 @@ impl Budget {
         drawn: (Option<&Torus>, Option<&Blocks>),
     ) -> Links {
         let mut taken = Vec::new();
-        let order = order(points);
+        let order = order(points, |place| !points[place].channels.is_empty());
         for &row in &order {
             let links = PointLinks::new(row, &points[row].channels, drawn);
             let size = links.loads.as_ref().map_or(0, |loads| loads.iter().map(Vec::len).sum());
@@ -109,11 +109,36 @@ impl Budget {
     }
 }
 
+/// Which points a page shows the channels of, by place, if it is one of so many results: of those that
+/// `have` any, as many as there is room for. The others' need not be read.
+pub fn points_linked(
+    points: &[Point],
+    have: &[bool],
+    results: usize,
+    (torus, blocks): (Option<&Torus>, Option<&Blocks>),
+) -> Vec<bool> {
+    let numbers = match (torus, blocks) {
+        (Some(torus), _) if torus.nodes() > MAX_NODES => 0,
+        (Some(torus), _) => torus.nodes() * torus.directions(),
+        (None, Some(blocks)) => narrow(blocks.cells()),
+        // What channels' names say of the fabric is not known before they are read.
+        (None, None) => return have.to_vec(),
+    };
+    let size = numbers as usize * QUANTITIES;
+    let budget = Budget::of(results);
+    let most = budget.numbers.checked_div(size).unwrap_or(usize::MAX).max(1).min(budget.points);
+    let mut shown = vec![false; points.len()];
+    for place in order(points, |place| have[place]).into_iter().take(most) {
+        shown[place] = true;
+    }
+    shown
+}
+
 /// Places of the points that have channels: the first of each series, then the second of each, and
 /// so on; in a series the steady points come first, and of these the highest loads.
-fn order(points: &[Point]) -> Vec<usize> {
+fn order(points: &[Point], have: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut series: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (place, row) in points.iter().enumerate().filter(|(_, row)| !row.channels.is_empty()) {
+    for (place, row) in points.iter().enumerate().filter(|(place, _)| have(*place)) {
         match series.iter_mut().find(|(name, _)| *name == row.label.series) {
             Some((_, places)) => places.push(place),
             None => series.push((&row.label.series, vec![place])),
@@ -138,6 +163,9 @@ impl PointLinks {
         channels: &[ChannelRow],
         (scenario, blocks): (Option<&Torus>, Option<&Blocks>),
     ) -> Self {
+        if channels.iter().any(|row| row.group().is_some()) {
+            return Self::of_groups(row, channels);
+        }
         let network: Vec<&ChannelRow> =
             channels.iter().filter(|row| row.kind == ChannelKind::Network).collect();
         let torus = if network.is_empty() { None } else { torus_of(&network, scenario) };
@@ -168,6 +196,34 @@ impl PointLinks {
             groups: groups(channels, torus.as_ref()),
             busiest: busiest.into_iter().map(Busy::new).collect(),
             torus: torus.as_ref().map(Shape::of),
+        }
+    }
+
+    /// Of results that have the mean and the most of groups of channels alone.
+    fn of_groups(row: usize, channels: &[ChannelRow]) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        for row in channels {
+            let Some((name, count, which)) = row.group() else { continue };
+            let shares = shares(row);
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) if which == GroupRow::Most => group.most = shares,
+                Some(group) => group.mean = shares,
+                None => groups.push(Group {
+                    name: name.to_owned(),
+                    channels: count,
+                    mean: shares,
+                    most: shares,
+                }),
+            }
+        }
+        Self {
+            row,
+            torus: None,
+            matrix: None,
+            loads: None,
+            no_picture: Some("channels.csv has groups of channels only (results.channels)".into()),
+            groups,
+            busiest: Vec::new(),
         }
     }
 }
@@ -306,7 +362,7 @@ mod tests {
             point("b", 0.1, Status::Steady, Vec::new()),
             point("b", 0.2, Status::Steady, some()),
         ];
-        assert_eq!(order(&points), [1, 4, 0, 2]);
+        assert_eq!(order(&points, |at| !points[at].channels.is_empty()), [1, 4, 0, 2]);
     }
 
     #[test]

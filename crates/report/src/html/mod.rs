@@ -22,6 +22,8 @@ use super::{DeadlockNote, Point, SustainedLoad};
 use flitlab_fabric::Torus;
 
 pub use blocks::Blocks;
+pub(crate) use blocks::levels;
+pub use links::points_linked;
 
 /// The contents of the page.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +45,8 @@ pub struct Reported {
     /// Facts of the simulation: network, routing, traffic.
     pub facts: Vec<Fact>,
     pub points: Vec<Point>,
+    /// How many points have channels, if those of some were not read ([`points_linked`]).
+    pub with_channels: Option<usize>,
     /// The scenario's torus, if it is the same for all points. Else the channels' names say what it
     /// is.
     pub torus: Option<Torus>,

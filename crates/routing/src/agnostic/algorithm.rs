@@ -1,6 +1,7 @@
 //! Algorithms that make forwarding tables: their description, their task and their errors.
 
 use super::ALGORITHMS;
+use super::copies::Spread;
 use super::graph::Graph;
 use super::nue::{CompleteGraph, Partition};
 use crate::ForwardingTable;
@@ -105,11 +106,14 @@ pub struct Parameters {
     pub vcs: u8,
     /// The distribution of destinations among the virtual channels by Nue.
     pub partition: Partition,
+    /// What spreads packets over virtual channels that the table has no need of; `None` if they
+    /// stay unused.
+    pub spread: Option<Spread>,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { vcs: 8, partition: Partition::default() }
+        Self { vcs: 8, partition: Partition::default(), spread: None }
     }
 }
 
@@ -188,6 +192,9 @@ pub enum NoTable {
         /// Name of the algorithm.
         algorithm: &'static str,
     },
+    /// The table can't be copied into virtual channels that it has no need of: how, and why.
+    #[error("the table can't be spread {0}")]
+    Spread(&'static str),
     /// Another reason: a sentence without a full stop.
     #[error("{0}")]
     Other(String),
@@ -213,13 +220,17 @@ impl Algorithm {
     /// # Errors
     /// If the algorithm does not apply to the fabric, or there is too little memory.
     pub fn generate(&self, fabric: &Fabric, parameters: &Parameters) -> Result<Generated, NoTable> {
-        let needed = (self.memory)(&Scale::new(fabric, parameters.vcs));
+        let of_copies = parameters.spread.map_or(0, |spread| spread.memory(fabric));
+        let needed = (self.memory)(&Scale::new(fabric, parameters.vcs)).saturating_add(of_copies);
         claim("the forwarding table of this algorithm", needed).map_err(NoTable::Memory)?;
         let (graph, table) = (Graph::new(fabric), ForwardingTable::empty(fabric));
         let mut task =
             Task { fabric, parameters, table, escape_falls: None, complete_graph: None, graph };
         (self.make)(&mut task)?;
-        let Task { table, escape_falls, complete_graph, .. } = task;
+        let Task { mut table, escape_falls, complete_graph, .. } = task;
+        if let Some(spread) = parameters.spread {
+            spread.copy(fabric, &mut table, parameters.vcs)?;
+        }
         Ok(Generated { table, escape_falls, complete_graph })
     }
 }

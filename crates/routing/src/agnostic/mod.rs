@@ -12,6 +12,7 @@
 
 mod algorithm;
 mod balance;
+mod copies;
 mod d_mod_k;
 mod dependency;
 mod dfsssp;
@@ -38,6 +39,7 @@ mod up_down;
 use flitlab_base::registry::Row;
 
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
+pub use copies::Spread;
 pub use find_vcs::find_vcs;
 pub use nue::{CompleteGraph, EdgeStates, Partition};
 

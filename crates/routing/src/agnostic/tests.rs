@@ -213,7 +213,9 @@ fn nue_routes_for_any_number_of_virtual_channels() {
     let fabric = torus(&[4, 3, 3], 2, 2);
     for partition in [Partition::Near, Partition::InTurn] {
         for vcs in 1..=15 {
-            let made = Algorithm::NUE.generate(&fabric, &Parameters { vcs, partition }).unwrap();
+            let made = Algorithm::NUE
+                .generate(&fabric, &Parameters { vcs, partition, ..Parameters::default() })
+                .unwrap();
             assert_eq!(proved(&fabric, &made.table).vcs_used(), u32::from(vcs));
         }
     }

@@ -1,6 +1,6 @@
 //! Nodes of a netlist by the names that dumps use.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flitlab_fabric::netlist::Netlist;
 
@@ -18,6 +18,8 @@ pub(super) struct Directory {
     pub routers: HashMap<u64, u32>,
     /// Terminals by port guid.
     pub terminals: HashMap<u64, u32>,
+    /// The port guids of adapters that the netlist leaves out.
+    pub left_out: HashSet<u64>,
     /// By router and the hardware's port number.
     ports: HashMap<(u32, u16), Far>,
 }
@@ -43,6 +45,7 @@ impl Directory {
                 .zip(&netlist.adapters)
                 .map(|(at, adapter)| (adapter.port_guid, at))
                 .collect(),
+            left_out: netlist.left_out.iter().map(|it| it.port_guid).collect(),
             ports,
         }
     }

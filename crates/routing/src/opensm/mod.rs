@@ -8,7 +8,8 @@
 //! which OpenSM keeps to itself and `saquery` tells. Written are the same forms; OpenSM reads its
 //! `opensm-lfts.dump` back (`-R file -U`).
 //!
-//! Ways to switches themselves, which management packets take, are left out.
+//! Ways to switches themselves, which management packets take, are left out, and so are those to
+//! adapters that the netlist leaves out.
 
 mod directory;
 mod identity;
@@ -16,6 +17,8 @@ mod map;
 mod path_levels;
 mod read;
 mod write;
+
+use std::collections::BTreeSet;
 
 use super::ForwardingTable;
 use flitlab_base::InvalidLine;
@@ -30,6 +33,8 @@ pub struct Dump {
     pub table: ForwardingTable,
     /// By terminal; `None` where the dump does not name it.
     pub lids: Vec<Option<u16>>,
+    /// The local identifiers of adapters that the netlist leaves out.
+    left_out: BTreeSet<u16>,
 }
 
 impl Dump {

@@ -76,6 +76,9 @@ impl Dump {
             let &[source, destination, level] = &words[..] else {
                 return Err(wrong("a path's line has source, destination and service level"));
             };
+            if self.is_left_out(netlist, source) || self.is_left_out(netlist, destination) {
+                continue;
+            }
             let source = source_of(source).map_err(wrong)?;
             let destination =
                 by_lid(destination).ok_or_else(|| wrong("there is no such destination"))?;
@@ -91,6 +94,18 @@ impl Dump {
             found.set_level(source, destination, level);
         }
         Ok(())
+    }
+}
+
+impl Dump {
+    /// Whether a LID, or a guid that begins with 0x, is that of an adapter that the netlist leaves
+    /// out.
+    fn is_left_out(&self, netlist: &Netlist, word: &str) -> bool {
+        match word.strip_prefix("0x") {
+            Some(digits) => hexadecimal(digits)
+                .is_some_and(|guid| netlist.left_out.iter().any(|it| it.guid == guid)),
+            None => word.parse().is_ok_and(|lid| self.left_out.contains(&lid)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! lines, even if both say the same. A LID without an entry, or with port 255, has no way from
 //! there; that holds at a terminal's own switch, too.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::Dump;
 use super::directory::{Directory, Far, hexadecimal, number_behind};
@@ -29,6 +29,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
         identities: Identities::new(netlist),
         tables: HashMap::new(),
         entries: HashMap::new(),
+        left_out: netlist.left_out.iter().filter_map(|it| it.lid).collect(),
         table: ForwardingTable::empty(&netlist.fabric),
     };
     for terminal in netlist.fabric.live_terminals() {
@@ -40,7 +41,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
         let line = line.trim();
         if line.contains("Unicast lids") {
             router = Some(reader.switch(line, " guid ", number).map_err(wrong)?);
-        } else if line.starts_with("dump_ucast_routes: ") {
+        } else if OF_FDBS.iter().any(|begin| line.starts_with(begin)) {
             router = Some(reader.switch(line, "Switch ", number).map_err(wrong)?);
         } else if let Some(other) = OTHERS.iter().find(|other| line.starts_with(other.0)) {
             let message = format!(
@@ -58,8 +59,12 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
         let message = "there is no forwarding table here, such as `opensm-lfts.dump` has";
         return Err(InvalidLine::new(1, message));
     }
-    Ok(Dump { lids: reader.identities.terminals(), table: reader.table })
+    let Reader { identities, left_out, table, .. } = reader;
+    Ok(Dump { lids: identities.terminals(), left_out, table })
 }
+
+/// How the header of a switch begins in opensm.fdbs, and in ibdiagnet.fdbs.
+const OF_FDBS: [&str; 2] = ["dump_ucast_routes: ", "osm_ucast_mgr_dump_ucast_routes: "];
 
 /// How other dumps of OpenSM and its tools begin, and what they have.
 const OTHERS: [(&str, &str); 4] = [
@@ -77,6 +82,8 @@ struct Reader<'n> {
     /// The lines of the switches' headers, and of their entries by router and LID.
     tables: HashMap<u32, usize>,
     entries: HashMap<(u32, u16), usize>,
+    /// The LIDs of adapters that the netlist leaves out. Entries for them are skipped.
+    left_out: BTreeSet<u16>,
     table: ForwardingTable,
 }
 
@@ -117,6 +124,9 @@ impl Reader<'_> {
         }
         let port: Option<u16> = second.and_then(|word| word.parse().ok());
         let port = port.ok_or("behind the local identifier there is no port's number")?;
+        if of_fdbs && self.left_out.contains(&lid) {
+            return Ok(());
+        }
         if of_fdbs {
             return match self.identities.node(lid) {
                 Some(node) => self.enter(router, (lid, port), node, number),
@@ -129,6 +139,10 @@ impl Reader<'_> {
         let Some(guid) = number_behind(line, "portguid ") else {
             return Err("the destination's portguid is missing: dump without -n".into());
         };
+        if self.directory.left_out.contains(&guid) {
+            self.left_out.insert(lid);
+            return Ok(());
+        }
         let node = match (self.directory.routers.get(&guid), self.directory.terminals.get(&guid)) {
             (Some(&router), _) => Node::Router(router),
             (None, Some(&terminal)) => Node::Terminal(terminal),

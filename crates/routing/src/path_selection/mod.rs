@@ -103,6 +103,9 @@ pub enum NoSelection {
         "a routing with an escape is safe only as long as packets can choose at every router: no paths can be fixed"
     )]
     Escape,
+    /// The relation's hops depend on a packet's phase, in place of its virtual channel.
+    #[error("packets of a rule with phases choose their hops at routers: no paths can be fixed")]
+    Phases,
     /// The relation has no candidate paths.
     #[error(transparent)]
     Candidates(#[from] NoCandidates),
@@ -116,13 +119,16 @@ impl PathSelection {
     /// sources can't see where room is missing.
     ///
     /// # Errors
-    /// If the relation has an escape or flaws, or memory is short.
+    /// If the relation has phases, an escape or flaws, or memory is short.
     pub fn paths(
         &self,
         fabric: &Fabric,
         relation: &Relation,
         parameters: SelectionParameters,
     ) -> Result<PathSet, NoSelection> {
+        if relation.phases().is_some() {
+            return Err(NoSelection::Phases);
+        }
         if relation.has_escape() {
             return Err(NoSelection::Escape);
         }

@@ -432,3 +432,21 @@ fn relations_with_an_escape_have_no_paths_to_fix() {
         assert_eq!(none, Err(NoSelection::Escape));
     }
 }
+
+/// Their hops depend on phases, which paths of a source have not.
+#[test]
+fn no_paths_are_selected_of_rules_with_phases() {
+    use crate::phased::{PhasedParameters, PhasedSpec};
+    use flitlab_fabric::builders::{Dragonfly, GlobalCables};
+    let cables = GlobalCables::default();
+    let dragonfly = Dragonfly { routers: 2, terminals: 2, global: 2, groups: 5, cables };
+    let fabric = dragonfly.cabling().unwrap().fabric().unwrap();
+    let parameters = PhasedParameters { vcs: 8, largest_packet: 4, clamps: false };
+    for rule in ["minimal-by-hop", "dragonfly-minimal", "ugal"] {
+        let (_, relation) = PhasedSpec::new(rule, "").relation(&fabric, &parameters).unwrap();
+        for selection in &PATH_SELECTIONS {
+            let paths = selection.paths(&fabric, &relation, SelectionParameters::default());
+            assert_eq!(paths.unwrap_err(), NoSelection::Phases, "{rule} {}", selection.name);
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::relation::NoRelation;
-use super::{Bind, Drawn, PhasedParameters, PhasedRule, Queues};
+use super::{Bind, Drawn, PhasedParameters, PhasedRule, Queues, Sight};
 use flitlab_base::document::{Reader, Whole};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
@@ -47,6 +47,17 @@ impl Cost {
             Self::Sum(penalty) => used + u64::from(penalty) * label,
             Self::Product(bias) => (used + u64::from(bias)) * label,
         }
+    }
+
+    /// What a rule with these costs has to see of a way of so many hops, in so many virtual channels
+    /// at each step.
+    pub(super) fn sight(self, hops: u8, vcs: u8) -> Sight {
+        let threshold = match self {
+            Self::Sum(penalty) => penalty,
+            // A hop more counts as much as so many flits on each hop of the way.
+            Self::Product(bias) => bias / u32::from(hops.max(1)),
+        };
+        Sight { threshold, key: "penalty", weight: 1, vcs }
     }
 
     /// The label of a hop that is a detour or not, with so many hops left behind it.

@@ -2,13 +2,18 @@
 //! switch a packet takes any dimension in which it is not aligned, straight to its
 //! destination's coordinate or, once in each dimension, to any other one. It escapes in dimension
 //! order, in a virtual channel that it does not leave again.
+//!
+//! Where cables have failed it deroutes only to switches from which a cable leads to the
+//! destination's coordinate. If some way in dimension order leads over what has failed, packets
+//! escape up and then down instead.
 
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, NoRelation, Phases};
 use super::at_head::{Among, AtHead, Cost, bind_with_cost};
 use super::rows::Rows;
+use super::up_down::UpDown;
 use super::ways::Ways;
-use super::{At, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, PhasedKind, PhasedParameters, PhasedRule, Sight};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
@@ -26,6 +31,8 @@ pub(super) const DAL: Row<PhasedKind> = Row::new(
 pub struct Dal {
     rows: Rows,
     ways: Ways,
+    /// The escape, if dimension order is none.
+    up_down: Option<UpDown>,
     vcs: u8,
     /// What a port costs.
     pub cost: Cost,
@@ -47,11 +54,27 @@ impl Dal {
         if rows.dimensions() > MOST_DIMENSIONS {
             return Err(NoRelation::TooFar { hops: 2 * u32::from(rows.dimensions()) });
         }
-        Ok(Self { rows, ways: Ways::shortest(fabric)?, vcs, cost })
+        let ways = Ways::shortest(fabric)?;
+        let (routers, ends) = (0..fabric.routers(), fabric.ends());
+        let is_live = |&router: &u32| fabric.neighbors(router).next().is_some();
+        let mut pairs = routers
+            .filter(is_live)
+            .flat_map(|router| ends.iter().map(move |&target| (router, target)));
+        let is_lost = |(router, target): (u32, u32)| {
+            let first = rows.unaligned(router, target).next();
+            first.is_some_and(|dimension| !rows.leads_on(fabric, router, (target, dimension)))
+        };
+        let has_failed = !fabric.failed_cables().is_empty();
+        let up_down = (has_failed && pairs.any(is_lost)).then(|| UpDown::new(fabric));
+        if let (1, Some(_)) = (vcs, &up_down) {
+            // What is left of the ways without an escape leads nowhere.
+            return Err(NoRelation::VirtualChannels { needed: 2, vcs });
+        }
+        Ok(Self { rows, ways, up_down: up_down.transpose()?, vcs, cost })
     }
 
     /// The phase of packets that have escaped, behind those for each set of dimensions in which a
-    /// packet has been derouted.
+    /// packet has been derouted. Behind it is that of packets that have gone down.
     fn escaped(&self) -> u8 {
         1 << self.rows.dimensions()
     }
@@ -59,21 +82,33 @@ impl Dal {
 
 impl PhasedRule for Dal {
     fn phases(&self) -> Phases {
-        Phases::straight(usize::from(self.escaped()) + 1)
+        let count = if self.up_down.is_some() { 2 } else { 1 };
+        Phases::straight(usize::from(self.escaped()) + count)
     }
 
     fn hops(&self, fabric: &Fabric, At { router, target, phase }: At, hops: &mut Vec<Hop>) {
         let left: Vec<usize> = self.rows.unaligned(router, target).collect();
         // With one virtual channel there is no escape.
         let has_escape = self.vcs > 1;
+        if let Some(up_down) = &self.up_down {
+            let may_rise = phase <= self.escaped();
+            for step in up_down.steps(fabric, (router, target), may_rise) {
+                let phase = self.escaped() + u8::from(step.leads_down);
+                hops.push(Hop { escape: true, phase, ..Hop::new(step.port, ESCAPE) });
+            }
+        }
         for along in self.rows.onward(fabric, router, target) {
             let own = 1 << along.dimension;
             let escapes = along.aligns && left.first() == Some(&along.dimension);
-            if has_escape && escapes {
+            if has_escape && escapes && self.up_down.is_none() {
                 let phase = self.escaped();
                 hops.push(Hop { escape: true, phase, ..Hop::new(along.port, ESCAPE) });
             }
-            if phase == self.escaped() || !along.aligns && phase & own != 0 {
+            if phase >= self.escaped() || !along.aligns && phase & own != 0 {
+                continue;
+            }
+            let ahead = (target, along.dimension);
+            if !along.aligns && !self.rows.leads_on(fabric, along.next, ahead) {
                 continue;
             }
             let behind: u8 = narrow(left.len() - usize::from(along.aligns));
@@ -85,7 +120,12 @@ impl PhasedRule for Dal {
     }
 
     fn longest(&self) -> u32 {
-        2 * u32::from(self.rows.dimensions())
+        let escape = self.up_down.as_ref().map_or(0, UpDown::longest);
+        2 * u32::from(self.rows.dimensions()) + escape
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        Some(self.cost.sight(self.rows.dimensions(), self.vcs.saturating_sub(1).max(1)))
     }
 
     fn at_head(&self) -> Option<AtHead> {

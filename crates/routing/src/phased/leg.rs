@@ -1,9 +1,9 @@
 //! A leg of a packet's way: the phases and steps on the way to one target.
 //!
-//! The phases of a leg count its hops: first those before the cable between groups, then those
-//! after it. Steps are numbered upwards along the whole way of a packet, those between groups apart
-//! from the others. So the virtual channels of a step are asked for only by packets that hold none
-//! of a later step.
+//! The cables between groups divide a leg into **stretches**, each within one group. The phases of a
+//! leg count its hops: first those of the first stretch, then those of the next. Steps are numbered
+//! upwards along the whole way of a packet, those between groups apart from the others. So the
+//! virtual channels of a step are asked for only by packets that hold none of a later step.
 
 use super::super::relation::Hop;
 use super::At;
@@ -13,62 +13,117 @@ use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 
 /// A leg along some ways.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Leg {
-    /// The first of its phases, of its steps within groups, and of its steps between groups.
+    /// The first of its phases, and of its steps between groups.
     pub phase: u8,
-    pub local: u8,
     pub global: u8,
-    /// Most hops before the cable between groups, and after it.
-    before: u8,
-    after: u8,
-    /// The first of its steps after that cable.
-    behind: u8,
+    /// By stretch: its most hops. Those of the last one are for the rest of any way, which ways with
+    /// fewer cables take as well.
+    most: Vec<u8>,
+    /// By stretch: the first of its steps within groups.
+    steps: Vec<u8>,
 }
 
 impl Leg {
+    /// A leg with these stretches, whose steps follow one another.
+    pub(super) fn new((phase, local, global): (u8, u8, u8), most: &[u8]) -> Self {
+        let mut leg = Self { phase, global, most: most.to_vec(), steps: vec![local; most.len()] };
+        leg.set_steps(0, local);
+        leg
+    }
+
     /// A leg to routers.
     pub(super) fn to_router(ways: &Ways, start: (u8, u8, u8)) -> Self {
-        Self::new(start, ways.before, ways.after)
-    }
-
-    fn new((phase, local, global): (u8, u8, u8), before: u8, after: u8) -> Self {
-        Self { phase, local, global, before, after, behind: local + before }
-    }
-
-    /// This leg with later steps after its cable between groups.
-    pub(super) fn with_steps_behind(self, behind: u8) -> Self {
-        Self { behind, ..self }
+        Self::new(start, &[ways.before, ways.after])
     }
 
     /// A leg to groups.
     pub(super) fn to_group(ways: &Ways, start: (u8, u8, u8)) -> Self {
-        Self::new(start, ways.before_group, 0)
+        Self::new(start, &[ways.before_group, 0])
     }
 
     /// A leg to routers from any router, such as one where a leg to a group ends.
     pub(super) fn from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
-        Self::new(start, ways.before_from_any, ways.after)
+        Self::new(start, &[ways.before_from_any, ways.after])
     }
 
     /// A leg to groups from any router.
     pub(super) fn to_group_from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
-        Self::new(start, ways.before_group_from_any, 0)
+        Self::new(start, &[ways.before_group_from_any, 0])
+    }
+
+    /// A leg to routers along all minimal ways, those that lead round as well.
+    pub(super) fn along_all(ways: &Ways, start: (u8, u8, u8)) -> Self {
+        if ways.round.is_empty() {
+            return Self::to_router(ways, start);
+        }
+        let mut most = ways.round.clone();
+        most[0] = most[0].max(ways.before);
+        let all: u8 = most.iter().sum();
+        let direct = most[0] + ways.after;
+        *most.last_mut().expect("ways lead round") += direct.saturating_sub(all);
+        Self::new(start, &most)
+    }
+
+    /// This leg with later steps from its second stretch on.
+    pub(super) fn with_steps_behind(mut self, behind: u8) -> Self {
+        self.set_steps(1, behind);
+        self
+    }
+
+    /// Gives a stretch and those behind it the steps from this one on.
+    pub(super) fn set_steps(&mut self, stretch: usize, first: u8) {
+        let mut next = first;
+        for (own, hops) in self.steps.iter_mut().zip(&self.most).skip(stretch) {
+            *own = next;
+            next += hops;
+        }
+    }
+
+    /// The first step within groups.
+    pub(super) fn local(&self) -> u8 {
+        self.steps[0]
     }
 
     /// The first phase, local and global step behind it.
     pub(super) fn end(&self) -> (u8, u8, u8) {
-        (self.phase + self.before + self.after + 2, self.behind + self.after, self.global + 1)
+        let (hops, stretches): (u8, u8) = (self.most.iter().sum(), fitted!(self.most.len(), u8));
+        let last = self.most.len() - 1;
+        (
+            self.phase + hops + stretches,
+            self.steps[last] + self.most[last],
+            self.global + stretches - 1,
+        )
     }
 
-    /// The first step behind those before the cable between groups.
-    pub(super) fn cable(&self) -> u8 {
-        self.local + self.before
+    /// The first step behind those of a stretch.
+    pub(super) fn end_of(&self, stretch: usize) -> u8 {
+        self.steps[stretch] + self.most[stretch]
+    }
+
+    /// Number of stretches.
+    pub(super) fn stretches(&self) -> usize {
+        self.most.len()
     }
 
     /// Most hops.
     pub(super) fn longest(&self, ways: &Ways) -> u32 {
-        u32::from(self.before + self.after) + u32::from(ways.has_groups())
+        let hops: u32 = self.most.iter().map(|&hops| u32::from(hops)).sum();
+        let cables = if ways.has_groups() { self.most.len() - 1 } else { 0 };
+        hops + fitted!(cables, u32)
+    }
+
+    /// The hops within groups before a stretch.
+    fn before(&self, stretch: usize) -> u8 {
+        self.most[..stretch].iter().sum()
+    }
+
+    /// The last stretch whose beginning is not behind these hops or phases, each stretch with
+    /// `each` phases of its own.
+    fn stretch_of(&self, done: u8, each: u8) -> usize {
+        let begin = |&stretch: &usize| self.before(stretch) + each * fitted!(stretch, u8);
+        (0..self.most.len()).rfind(|stretch| begin(stretch) <= done).unwrap_or(0)
     }
 
     /// Adds the hops of a packet in a phase of this leg.
@@ -78,18 +133,16 @@ impl Leg {
         At { router, target, phase }: At,
         hops: &mut Vec<Hop>,
     ) {
-        // So many hops within groups, and whether the cable between groups is behind.
-        let done = phase - self.phase;
-        let (done, is_after) = match done.checked_sub(self.before + 1) {
-            Some(after) => (self.before + after, true),
-            None => (done, false),
-        };
-        let inside = !ways.has_groups() || ways.group_of(router) == ways.group_of(target);
-        let most = if inside { self.before + self.after } else { self.before };
-        let left = most.saturating_sub(done);
+        let stretch = self.stretch_of(phase - self.phase, 1);
+        let behind = fitted!(stretch, u8);
+        // So many hops within groups.
+        let done = phase - self.phase - behind;
         let Some(own) = ways.left(router, target) else { return };
+        let cables = ways.cables(router, target);
+        let most = if cables == 0 { self.most.len() } else { stretch + 1 };
+        let left = self.before(most).saturating_sub(done);
         // No packet comes here in this phase: it would be behind its steps.
-        if is_after && !inside || inside && own > left {
+        if stretch + usize::from(cables) >= self.most.len() || cables == 0 && own > left {
             return;
         }
         let outputs = fabric.outputs(router);
@@ -97,18 +150,16 @@ impl Leg {
             let Some(next) = fabric.target(channel) else { continue };
             let port = fitted!(channel - outputs.start, u16);
             match ways.onward((router, next), target) {
-                Some(Onward::Local) if inside || left > 0 => {
-                    let is_second = done >= self.before;
-                    let phase = self.phase + done + 1 + u8::from(is_second);
-                    let step = match is_second {
-                        true => self.behind + done - self.before,
-                        false => self.local + done,
-                    };
+                Some(Onward::Local) if cables == 0 || left > 0 => {
+                    // The last hops take the steps of later stretches, too.
+                    let stretch = self.stretch_of(done, 0).max(stretch);
+                    let step = self.steps[stretch] + done - self.before(stretch);
+                    let phase = self.phase + done + 1 + fitted!(stretch, u8);
                     steps.add((port, step, phase), hops);
                 }
                 Some(Onward::Global) => {
-                    let phase = self.phase + self.before + 1;
-                    steps.add((port, self.global, phase), hops);
+                    let phase = self.phase + self.before(stretch + 1) + behind + 1;
+                    steps.add((port, self.global + behind, phase), hops);
                 }
                 _ => {}
             }

@@ -3,7 +3,7 @@
 //! `minimal-by-hop` takes any way with the fewest hops on any fabric, in a virtual channel for each
 //! hop (\[gunther\]). `dragonfly-minimal` takes one cable between two groups at most, with a hop
 //! within the source's group before it and one within the destination's after it, where needed
-//! (\[dragonfly\], MIN).
+//! (\[dragonfly\], MIN). Where failures leave no such way, it leads round by other groups.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) const BY_HOP: Row<PhasedKind> = Row::new(
     "all ways with the fewest hops, the first hop in virtual channel 0, the next in 1, and so on.",
     PhasedKind {
         misroutes: &[],
-        read: |_| Some(Arc::new(|fabric, it| bound(Ways::shortest(fabric)?, it))),
+        read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::shortest(fabric)?, it))),
     },
 );
 
@@ -32,14 +32,19 @@ pub(super) const DRAGONFLY: Row<PhasedKind> = Row::new(
      in virtual channel 0, within the destination's in 1.",
     PhasedKind {
         misroutes: &[],
-        read: |_| Some(Arc::new(|fabric, it| bound(Ways::by_groups(fabric)?, it))),
+        read: |_| Some(Arc::new(|fabric, it| bound(fabric, Ways::by_groups(fabric)?, it))),
     },
 );
 
-fn bound(ways: Ways, parameters: &PhasedParameters) -> Result<Arc<dyn PhasedRule>, NoRelation> {
-    let leg = Leg::to_router(&ways, (0, 0, 0));
+fn bound(
+    fabric: &Fabric,
+    ways: Ways,
+    parameters: &PhasedParameters,
+) -> Result<Arc<dyn PhasedRule>, NoRelation> {
+    let leg = Leg::along_all(&ways, (0, 0, 0));
     let (_, local, global) = leg.end();
-    let steps = Steps::new(local.max(global), parameters)?;
+    let steps = Steps::new(local.max(global), parameters);
+    let steps = steps.map_err(|error| ways.refused(fabric, error))?;
     Ok(Arc::new(Minimal { ways, leg, steps }))
 }
 

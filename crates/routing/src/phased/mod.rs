@@ -12,6 +12,8 @@
 //! | `ways` | shortest ways, and ways with one cable between two groups |
 //! | `leg` | the phases and steps of a packet that goes such a way to a target |
 //! | `rows` | a HyperX's dimensions |
+//! | `up_down` | ways up and then down, for packets that have no other way |
+//! | `failures` | what failures do to a rule, in words |
 //! | `at_head` | the choice of a port by what each costs |
 //! | `minimal`, `valiant`, `ugal`, `polarized` | rules of many fabrics |
 //! | `ancestor` | the rule of trees |
@@ -21,6 +23,7 @@ mod ancestor;
 mod at_head;
 mod dal;
 mod dimwar;
+mod failures;
 mod leg;
 mod minimal;
 mod omniwar;
@@ -31,6 +34,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod ugal;
+mod up_down;
 mod valiant;
 mod ways;
 
@@ -161,6 +165,20 @@ pub enum Sees {
     Vcs,
 }
 
+/// What a rule has to see of a way before packets leave it for a detour: more than `threshold`
+/// flits that are out by its first port, and `weight` times those by the detour's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sight {
+    /// So many flits by which the way has to be worse.
+    pub threshold: u32,
+    /// The key that sets them.
+    pub key: &'static str,
+    /// How often a flit of the detour counts.
+    pub weight: u32,
+    /// Virtual channels of a port that packets may take at one step.
+    pub vcs: u8,
+}
+
 /// A rule whose packets pass through phases.
 pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
     /// How packets pass from phase to phase.
@@ -207,6 +225,30 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
     /// of the packets that do.
     fn for_each_course(&self, _ends: (u32, u32), each: &mut dyn FnMut(Course, f64)) {
         each(Course::straight(0), 1.0);
+    }
+
+    /// What it has to see of a way; `None` if packets take no detours by what their router sees of its
+    /// own outputs.
+    fn sight(&self) -> Option<Sight> {
+        None
+    }
+
+    /// Whether routers tell a detour from a minimal way by the same port, where packets take detours by
+    /// what waits.
+    fn tells_ways_apart(&self) -> bool {
+        true
+    }
+
+    /// The share of the packets between two routers that never take a detour, whatever waits, since
+    /// detours and minimal ways leave by one port and routers don't [tell them
+    /// apart](Self::tells_ways_apart).
+    fn never_takes(&self, _: &Fabric, _: &Relation, _ends: (u32, u32)) -> f64 {
+        0.0
+    }
+
+    /// Whether packets draw how they go on where nothing waits.
+    fn decides_by_chance(&self) -> bool {
+        false
     }
 
     /// The course of a packet that decides.

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use super::super::relation::{Hop, NoRelation, Phase, Phases, Targets};
+use super::super::relation::{Hop, NoRelation, Phase, Phases};
+use super::failures::Harmed;
 use super::rows::Rows;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -68,12 +69,37 @@ impl Order {
         parameters: &PhasedParameters,
     ) -> Result<Self, NoRelation> {
         let (rows, steps) = (Rows::of(fabric)?, Steps::new(2, parameters)?);
+        let ends = fabric.ends();
+        let mut pairs = ends.iter().flat_map(|&from| ends.iter().map(move |&to| (from, to)));
+        if !fabric.failed_cables().is_empty()
+            && let Some(ends) = pairs.find(|&ends| is_lost(fabric, &rows, ends))
+            && let Some(Harmed { from, to, cable }) = rows.harmed(fabric, ends)
+        {
+            return Err(NoRelation::OutOfService { from, to, cable });
+        }
         Ok(Self { rows, ways: Ways::shortest(fabric)?, steps, choice })
     }
 
     fn drawn(drawn: Drawn) -> Course {
         Course::straight(narrow(drawn.below(0, 2)))
     }
+}
+
+/// Whether one of the two ways between routers leads over what has failed.
+fn is_lost(fabric: &Fabric, rows: &Rows, (from, to): (u32, u32)) -> bool {
+    let leads = |is_back: bool| {
+        let mut dimensions: Vec<usize> = rows.unaligned(from, to).collect();
+        if is_back {
+            dimensions.reverse();
+        }
+        let mut at = from;
+        dimensions.into_iter().all(|dimension| {
+            let leads_on = rows.leads_on(fabric, at, (to, dimension));
+            at = rows.aligned(at, to, dimension);
+            leads_on
+        })
+    };
+    !leads(false) || !leads(true)
 }
 
 impl PhasedRule for Order {
@@ -86,7 +112,7 @@ impl PhasedRule for Order {
                 vec![DECIDES]
             }
         };
-        Phases { phases, starts, targets: Targets::Routers }
+        Phases { phases, starts, ..Phases::straight(2) }
     }
 
     fn hops(&self, fabric: &Fabric, At { router, target, phase }: At, hops: &mut Vec<Hop>) {
@@ -115,6 +141,10 @@ impl PhasedRule for Order {
             Choice::Drawn => Self::drawn(drawn),
             Choice::Adaptive => Course::straight(DECIDES),
         }
+    }
+
+    fn decides_by_chance(&self) -> bool {
+        true
     }
 
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {

@@ -21,6 +21,11 @@ impl Steps {
         Ok(Self { needed, vcs })
     }
 
+    /// Virtual channels of each step.
+    pub(super) fn width(self) -> u8 {
+        (self.vcs / self.needed).max(1)
+    }
+
     /// Adds the hops by a port at a step, one for each of its virtual channels.
     pub(super) fn add(self, place: (u16, u8, u8), hops: &mut Vec<Hop>) {
         self.add_labelled(place, 0, hops);
@@ -33,14 +38,14 @@ impl Steps {
         label: u8,
         hops: &mut Vec<Hop>,
     ) {
-        let width = (self.vcs / self.needed).max(1);
+        let width = self.width();
         let first = (step * width).min(self.vcs - width);
         hops.extend((first..first + width).map(|vc| Hop { phase, label, ..Hop::new(port, vc) }));
     }
 
     /// The virtual channels that are used, in words.
     pub(super) fn describe(self) -> String {
-        let width = (self.vcs / self.needed).max(1);
+        let width = self.width();
         let used = (width * self.needed).min(self.vcs);
         match width {
             1 => format!("{used}, one for each step of a way"),

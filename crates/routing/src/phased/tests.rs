@@ -3,7 +3,12 @@
 
 use super::*;
 use crate::{RelationFlaw, prove_relation};
-use flitlab_fabric::builders::{Dragonfly, GlobalCables, GlobalOrder, HyperX, Tree};
+use flitlab_fabric::builders::{
+    Dragonfly, DragonflyPlus, GlobalCables, GlobalOrder, HyperX, RandomRegular, Tree,
+};
+use flitlab_fabric::{Amount, Failures, RandomFailures};
+
+mod failures;
 
 fn dragonfly(groups: u32, order: GlobalOrder, between: Option<u32>) -> Fabric {
     let cables = GlobalCables { order, between };

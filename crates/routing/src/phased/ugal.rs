@@ -19,9 +19,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
-use super::super::relation::{Hop, NoRelation, Phase, Phases};
+use super::super::relation::{Hop, NoRelation, Phase, Phases, Relation};
 use super::valiant::{MinimalVcs, Valiant, ViaKind};
-use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees};
+use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees, Sight};
 use flitlab_base::document::{Reader, Whole, time};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -58,13 +58,17 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         ("equal", Weights::Equal, "1 for both."),
     ];
     let weights = reader.one_of("weights", "kind of weights", doc, weights);
-    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), or \
-               \"vc-if-shared\" (those of the way if both ways leave by one port).";
-    let if_shared = "those of the way where both ways leave by the same port, else all.";
+    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), \
+               \"vc-if-shared\" (those of the way if both ways leave by one port), or \"auto\", which is \
+               the last of these for ugal by way of a group, else \"port\".";
+    let auto = "vc-if-shared where packets of ugal go by way of a group, else port.";
+    let if_shared =
+        "those of the way where both ways leave by the same port, else all (UGAL-L_VCH).";
     let queues = [
-        ("port", CountedVcs::All, "all."),
-        ("vc", CountedVcs::OfWay, "those of the way (UGAL-L_VC)."),
-        ("vc-if-shared", CountedVcs::IfShared, if_shared),
+        ("auto", None, auto),
+        ("port", Some(CountedVcs::All), "all (UGAL-L)."),
+        ("vc", Some(CountedVcs::OfWay), "those of the way (UGAL-L_VC)."),
+        ("vc-if-shared", Some(CountedVcs::IfShared), if_shared),
     ];
     let queues = reader.one_of("queues", "kind of queues", doc, queues);
     let doc = "What routers see: their own outputs (\"own\"), the outputs to other groups of all routers of \
@@ -100,13 +104,26 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let holds_credits = !again && read_held_credits(reader, via)?;
     let (via, weights, queues, equal) = (via?, weights?, queues?, equal?);
     let minimal_vcs = match again {
-        true => MinimalVcs::SharedLate,
-        false => read_minimal_vcs(reader, queues)?,
+        true => Some(MinimalVcs::SharedLate),
+        false => read_minimal_vcs(reader)?,
     };
     let others = sees?.map(|queues| (queues, age));
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, narrow);
         let reserved = if again { 2 } else { 1 };
+        // Where detours begin by the port of the minimal way, all virtual channels of a port never
+        // tell the two apart. By way of a group a whole group's packets have such detours.
+        let is_by_group =
+            via == ViaKind::Group || via == ViaKind::Auto && !fabric.groups().is_empty();
+        let usual = match is_by_group && !again && others.is_none() {
+            true => CountedVcs::IfShared,
+            false => CountedVcs::All,
+        };
+        let queues = queues.unwrap_or(usual);
+        let minimal_vcs = minimal_vcs.unwrap_or(match queues {
+            CountedVcs::All => MinimalVcs::Shared,
+            CountedVcs::OfWay | CountedVcs::IfShared => MinimalVcs::Apart,
+        });
         let valiant = Valiant::new(fabric, via, (reserved, minimal_vcs), parameters)?;
         if others.is_some_and(|(seen, _)| seen == SeenQueues::OfGroup) && !valiant.is_by_groups() {
             return Err(NoRelation::NoGroups);
@@ -129,21 +146,17 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     Some(bind)
 }
 
-/// Reads in which virtual channels minimal packets begin.
-fn read_minimal_vcs(reader: &mut Reader<'_>, queues: CountedVcs) -> Option<MinimalVcs> {
+/// Reads in which virtual channels minimal packets begin; `None` if those that suit the queues.
+fn read_minimal_vcs(reader: &mut Reader<'_>) -> Option<Option<MinimalVcs>> {
     let doc = "The virtual channels in which minimal packets begin: those of the second half of a detour \
                (\"apart\"), or those of the first half (\"shared\"), as under par.";
-    let auto = "shared with `queues = \"port\"`, else apart.";
+    let auto = "shared where all virtual channels of a port count (`queues`), else apart.";
     let apart = "those of the second half of a detour: the two kinds of packets are told apart at the source.";
     let shared = "those of the first half: where packets of both kinds wait, room is for either.";
-    let usual = match queues {
-        CountedVcs::All => MinimalVcs::Shared,
-        CountedVcs::OfWay | CountedVcs::IfShared => MinimalVcs::Apart,
-    };
     let choices = [
-        ("auto", usual, auto),
-        ("apart", MinimalVcs::Apart, apart),
-        ("shared", MinimalVcs::Shared, shared),
+        ("auto", None, auto),
+        ("apart", Some(MinimalVcs::Apart), apart),
+        ("shared", Some(MinimalVcs::Shared), shared),
     ];
     reader.one_of("minimal_channels", "kind of channels", doc, choices)
 }
@@ -292,7 +305,7 @@ impl PhasedRule for Ugal {
             Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
         };
         let mut reserved = vec![decides(minimal.phase, first.phase)];
-        reserved.extend(late.map(|late| decides(minimal.phase + 1, late.phase)));
+        reserved.extend(late.as_ref().map(|late| decides(minimal.phase + 1, late.phase)));
         self.valiant.phases_behind(reserved, vec![DECIDES])
     }
 
@@ -301,7 +314,12 @@ impl PhasedRule for Ugal {
         let Valiant { minimal, ways, late, .. } = &self.valiant;
         let leaves = late.is_some() && ways.group_of(at.router) != ways.group_of(at.target);
         if leaves && at.phase == minimal.phase {
-            let again = hops.iter_mut().filter(|hop| hop.phase == minimal.phase + 1);
+            let first = fabric.outputs(at.router).start;
+            let stays = |hop: &Hop| {
+                !self.valiant.leaves_group(fabric, first + u32::from(hop.port))
+                    && self.valiant.after_a_hop().any(|phase| phase == hop.phase)
+            };
+            let again = hops.iter_mut().filter(|hop| stays(hop));
             again.for_each(|hop| hop.phase = DECIDES_AGAIN);
         }
     }
@@ -316,6 +334,45 @@ impl PhasedRule for Ugal {
 
     fn steps(&self) -> String {
         self.valiant.steps()
+    }
+
+    fn sight(&self) -> Option<Sight> {
+        let Valiant { minimal, ways, steps, .. } = &self.valiant;
+        let (threshold, weight) = match self.weights {
+            Weights::Double => (self.threshold, 2),
+            Weights::Equal => (self.threshold, 1),
+            Weights::Hops => (self.threshold / minimal.longest(ways).max(1), 2),
+        };
+        let sight = Sight { threshold, key: "threshold", weight, vcs: steps.width() };
+        self.others.is_none().then_some(sight)
+    }
+
+    fn tells_ways_apart(&self) -> bool {
+        let counts_all = self.queues == CountedVcs::All && self.others.is_none();
+        // Under par they leave by other ports where they decide again.
+        !counts_all || self.valiant.decides_late()
+    }
+
+    fn never_takes(&self, fabric: &Fabric, relation: &Relation, ends: (u32, u32)) -> f64 {
+        let minimal = Course::straight(self.valiant.minimal.phase);
+        let mut never = 0.0;
+        if self.tells_ways_apart() {
+            return never;
+        }
+        let ports = |course: Course| {
+            let target = if course.via == NONE { ends.1 } else { course.via };
+            let hops = relation.hops(relation.in_phase(ends.0, course.phase), target);
+            hops.iter().map(|hop| hop.port)
+        };
+        self.valiant.for_each_course(ends, &mut |detour, share| {
+            let by_one_port =
+                ports(detour).all(|port| ports(minimal).any(|minimal| minimal == port));
+            let longer = self.weights != Weights::Hops
+                || self.valiant.length(fabric, ends.0, minimal, ends.1)
+                    <= self.valiant.length(fabric, ends.0, detour, ends.1);
+            never += if by_one_port && longer { share } else { 0.0 };
+        });
+        libm::pow(never, f64::from(self.candidates))
     }
 
     fn age(&self) -> Option<Picoseconds> {
@@ -336,11 +393,15 @@ impl PhasedRule for Ugal {
         Course { phase: DECIDES, via: NONE }
     }
 
+    fn decides_by_chance(&self) -> bool {
+        self.threshold == 0 && self.equal == Equal::Drawn
+    }
+
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
         let &Deciding { fabric, router, ends, drawn, course, .. } = packet;
         let mut minimal = Course::straight(self.valiant.minimal.phase);
         let mut first = self.valiant.first.phase;
-        if let Some(late) = self.valiant.late
+        if let Some(late) = &self.valiant.late
             && course.phase == DECIDES_AGAIN
         {
             (minimal.phase, first) = (minimal.phase + 1, late.phase);

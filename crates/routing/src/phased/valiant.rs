@@ -6,11 +6,15 @@
 //! source's nor the destination's, and each other one is as likely. Or any router is drawn, and a
 //! packet that draws one of its ends has its first leg behind it. A packet that comes to its
 //! destination's router on its way is delivered there.
+//!
+//! On a fabric of groups both legs have one cable between groups at most. Vias without such ways are
+//! not drawn. Where failures leave a pair itself without one, its minimal ways lead round, in steps
+//! of their own that begin at the first one.
 
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
-use super::super::relation::{Hop, NoRelation, Phase, Phases, Targets};
+use super::super::relation::{Hop, LostVias, NoRelation, Phase, Phases, Targets};
 use super::leg::Leg;
 use super::steps::Steps;
 use super::ways::Ways;
@@ -99,6 +103,8 @@ pub struct Valiant {
     pub(super) minimal: Leg,
     pub(super) first: Leg,
     pub(super) second: Leg,
+    /// To the destination without a detour, of pairs whose minimal ways lead round.
+    pub(super) round: Option<Leg>,
     /// To the via after a hop within the source's group, if packets may decide on it there.
     pub(super) late: Option<Leg>,
     /// The targets by way of which packets may go: ascending, routers group by group if packets
@@ -108,6 +114,64 @@ pub struct Valiant {
     avoided: Vec<(u32, u32)>,
     avoids_groups: bool,
     draws_ends: bool,
+    /// The vias that failures take from packets.
+    lost: LostVias,
+}
+
+/// The legs of packets, with the steps as they follow one another along each.
+struct Legs {
+    minimal: Leg,
+    round: Option<Leg>,
+    first: Leg,
+    late: Option<Leg>,
+    second: Leg,
+}
+
+impl Legs {
+    /// Gives all stretches before one cable between groups, whichever leg they are of, earlier steps
+    /// than all behind it. `apart`: minimal packets have the steps of the second half of a detour.
+    ///
+    /// Where nothing has failed legs do without: their stretches are alike, or their channels apart.
+    fn align(&mut self, apart: bool) {
+        let mut one_cable = vec![&mut self.first];
+        one_cable.extend(&mut self.late);
+        if !apart {
+            one_cable.push(&mut self.minimal);
+        }
+        one_cable.extend(&mut self.round);
+        let behind = one_cable.iter().map(|leg| leg.end_of(0)).max().expect("the first leg");
+        one_cable.into_iter().for_each(|leg| leg.set_steps(1, behind));
+        let legs = [Some(&self.first), self.late.as_ref()].into_iter().flatten();
+        let begin = legs.map(|leg| leg.end().1).max().expect("the first leg");
+        self.second.set_steps(0, begin);
+        if apart {
+            self.minimal.set_steps(0, begin);
+        }
+        let mut behind = self.second.end_of(0);
+        if apart {
+            behind = behind.max(self.minimal.end_of(0));
+        }
+        if let Some(round) = &mut self.round {
+            behind = behind.max(round.end_of(1));
+            (2..round.stretches()).for_each(|stretch| {
+                round.set_steps(
+                    stretch,
+                    if stretch == 2 { behind } else { round.end_of(stretch - 1) },
+                );
+            });
+        }
+        self.second.set_steps(1, behind);
+        if apart {
+            self.minimal.set_steps(1, behind);
+        }
+    }
+
+    /// Most steps of a way, within groups or between them.
+    fn steps(&self) -> u8 {
+        let legs = [Some(&self.second), Some(&self.minimal), self.round.as_ref()];
+        let ends = legs.into_iter().flatten().map(Leg::end);
+        ends.map(|(_, local, global)| local.max(global)).max().expect("there are legs")
+    }
 }
 
 impl Valiant {
@@ -125,7 +189,11 @@ impl Valiant {
         }
         let ways = if has_groups { Ways::by_groups(fabric)? } else { Ways::shortest(fabric)? };
         let mut minimal = Leg::to_router(&ways, (reserved, 0, 0));
-        let (phase, ..) = minimal.end();
+        let mut phase = minimal.end().0;
+        let round = (!ways.round.is_empty()).then(|| Leg::new((phase, 0, 0), &ways.round));
+        if let Some(round) = &round {
+            phase = round.end().0;
+        }
         let by_group = match via {
             ViaKind::Auto => has_groups,
             ViaKind::Group | ViaKind::Elsewhere if !has_groups => return Err(NoRelation::NoGroups),
@@ -138,13 +206,16 @@ impl Valiant {
         };
         let mut start = first.end();
         let late = again.then(|| {
-            let begin = (start.0, first.local + 1, first.global);
+            let begin = (start.0, first.local() + 1, first.global);
             let late = match by_group {
                 true => Leg::to_group_from_any(&ways, begin),
                 false => Leg::from_any(&ways, begin),
             };
-            minimal = minimal.with_steps_behind(late.cable().max(minimal.cable()));
-            first = first.with_steps_behind(late.cable().max(first.cable()));
+            let with_behind = |leg: &Leg| {
+                let behind = late.end_of(0).max(leg.end_of(0));
+                leg.clone().with_steps_behind(behind)
+            };
+            (minimal, first) = (with_behind(&minimal), with_behind(&first));
             let (phase, local, global) = late.end();
             start = (phase, local.max(first.end().1), global);
             late
@@ -153,11 +224,17 @@ impl Valiant {
             true => Leg::from_any(&ways, start),
             false => Leg::to_router(&ways, start),
         };
-        if minimal_vcs == MinimalVcs::Apart {
-            minimal = Leg::to_router(&ways, (reserved, second.local, second.global));
+        let apart = minimal_vcs == MinimalVcs::Apart;
+        if apart {
+            minimal = Leg::to_router(&ways, (reserved, second.local(), second.global));
         }
-        let (_, local, global) = second.end();
-        let steps = Steps::new(local.max(global).max(minimal.end().1), parameters)?;
+        let mut legs = Legs { minimal, round, first, late, second };
+        if has_groups && (legs.round.is_some() || !fabric.failed_cables().is_empty()) {
+            legs.align(apart);
+        }
+        let steps = Steps::new(legs.steps(), parameters);
+        let steps = steps.map_err(|error| ways.refused(fabric, error))?;
+        let Legs { minimal, round, first, late, second } = legs;
         let avoids_groups = via == ViaKind::Elsewhere;
         let draws_ends = via == ViaKind::RouterOrEnd;
         let (vias, avoided) = if by_group {
@@ -180,6 +257,10 @@ impl Valiant {
             (vias, avoided)
         };
         let fewest = Ways::shortest(fabric)?;
+        let lost = match has_groups && !fabric.failed_cables().is_empty() || round.is_some() {
+            true => lost_vias(fabric, &ways, &vias),
+            false => LostVias::default(),
+        };
         Ok(Self {
             ways,
             fewest,
@@ -187,11 +268,13 @@ impl Valiant {
             minimal,
             first,
             second,
+            round,
             late,
             vias,
             avoided,
             avoids_groups,
             draws_ends,
+            lost,
         })
     }
 
@@ -231,7 +314,28 @@ impl Valiant {
             true => Targets::Groups(self.ways.groups().to_vec()),
             false => Targets::Routers,
         };
-        Phases { phases, starts, targets }
+        Phases { phases, starts, targets, lost: self.lost.clone() }
+    }
+
+    /// The leg of a packet in a phase, and the phase of this leg in which it is: where minimal ways
+    /// lead round, the minimal phases that it starts in or decides on stand for those of ways round.
+    fn leg_of(&self, at: At) -> (&Leg, At) {
+        let begun = at.phase.checked_sub(self.minimal.phase).filter(|&begun| begun <= 1);
+        if let (Some(round), Some(begun)) = (&self.round, begun)
+            && self.ways.cables(at.router, at.target) > 1
+        {
+            return (round, At { phase: round.phase + begun, ..at });
+        }
+        let legs =
+            [Some(&self.minimal), self.round.as_ref(), Some(&self.first), self.late.as_ref()];
+        let mut legs = legs.into_iter().chain([Some(&self.second)]).flatten();
+        (legs.rfind(|leg| leg.phase <= at.phase).expect("a leg's phase"), at)
+    }
+
+    /// The phases after one hop within the source's group of a packet that goes minimally.
+    pub(super) fn after_a_hop(&self) -> impl Iterator<Item = u8> {
+        let legs = [Some(&self.minimal), self.round.as_ref()];
+        legs.into_iter().flatten().map(|leg| leg.phase + 1)
     }
 
     /// The course by way of the target that a packet draws, or of one that has it behind it;
@@ -247,16 +351,36 @@ impl Valiant {
         [one.min(two), one.max(two)].into_iter().skip(usize::from(one == two))
     }
 
+    /// The vias that a pair's packets may not draw, by their numbers: runs of them, ascending. Only
+    /// where failures have taken some.
+    fn not_drawn(&self, (from, to): (u32, u32)) -> Vec<(u32, u32)> {
+        let avoided = self.avoided((from, to)).flat_map(|(first, count)| first..first + count);
+        let lost = [&self.lost.from[from as usize], &self.lost.to[to as usize]];
+        let is_lost = |via: &u32| lost.iter().any(|lost| lost.binary_search(via).is_ok());
+        let lost = (0..).zip(&self.vias).filter(|(_, via)| is_lost(via)).map(|(number, _)| number);
+        let mut numbers: Vec<u32> = avoided.chain(lost).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().map(|number| (number, 1)).collect()
+    }
+
     /// How many vias a pair's packets may draw.
     fn left(&self, ends: (u32, u32)) -> u32 {
-        fitted!(self.vias.len(), u32) - self.avoided(ends).map(|(_, count)| count).sum::<u32>()
+        let not_drawn: u32 = match self.lost.is_empty() {
+            true => self.avoided(ends).map(|(_, count)| count).sum(),
+            false => fitted!(self.not_drawn(ends).len(), u32),
+        };
+        fitted!(self.vias.len(), u32) - not_drawn
     }
 
     /// The course by way of one of them, by its number. By way of an end it is that of the second
     /// leg, as if the via were where the packet is.
     fn detour_of(&self, ends: (u32, u32), mut number: u32) -> Course {
-        for (first, count) in self.avoided(ends) {
-            number += if number >= first { count } else { 0 };
+        let mut skip =
+            |(first, count): (u32, u32)| number += if number >= first { count } else { 0 };
+        match self.lost.is_empty() {
+            true => self.avoided(ends).for_each(&mut skip),
+            false => self.not_drawn(ends).into_iter().for_each(&mut skip),
         }
         let via = self.vias[number as usize];
         if via == ends.0 || via == ends.1 {
@@ -304,21 +428,28 @@ impl Valiant {
 
 impl PhasedRule for Valiant {
     fn phases(&self) -> Phases {
-        let straight = if self.draws_ends { self.second.phase } else { self.minimal.phase };
-        self.phases_behind(Vec::new(), vec![straight, self.first.phase])
+        let mut starts = match self.draws_ends {
+            true => vec![self.second.phase],
+            false => vec![self.minimal.phase],
+        };
+        starts.push(self.first.phase);
+        if self.draws_ends && !self.lost.is_empty() {
+            // Of packets that have nothing to draw.
+            starts.push(self.minimal.phase);
+        }
+        self.phases_behind(Vec::new(), starts)
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        let legs = [Some(&self.minimal), Some(&self.first), self.late.as_ref(), Some(&self.second)];
-        let mut legs = legs.into_iter().flatten();
-        let leg = legs.rfind(|leg| leg.phase <= at.phase).expect("a leg's phase");
+        let (leg, at) = self.leg_of(at);
         leg.hops((fabric, &self.ways, self.steps), at, hops);
     }
 
     fn longest(&self) -> u32 {
-        let first =
-            self.late.map_or(self.first.longest(&self.ways), |late| 1 + late.longest(&self.ways));
-        first + self.second.longest(&self.ways)
+        let longest = |leg: &Leg| leg.longest(&self.ways);
+        let first = self.late.as_ref().map_or(longest(&self.first), |late| 1 + longest(late));
+        let by_detour = first + longest(&self.second);
+        by_detour.max(self.round.as_ref().map_or(0, longest))
     }
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
@@ -342,4 +473,33 @@ impl PhasedRule for Valiant {
             each(self.detour_of(ends, number), 1.0 / f64::from(left));
         }
     }
+}
+
+/// The vias that failures take from packets: those to which no way from a router, or from which no
+/// way to it, has one cable between groups at most. From a group ways begin at any of its routers
+/// with a cable to another one.
+fn lost_vias(fabric: &Fabric, ways: &Ways, vias: &[u32]) -> LostVias {
+    let mut lost = LostVias { from: Vec::new(), to: vec![Vec::new(); fabric.routers() as usize] };
+    let mut vias = vias.to_vec();
+    vias.sort_unstable();
+    for router in 0..fabric.routers() {
+        let lacks = |via: &u32| !ways.is_direct(router, *via);
+        lost.from.push(vias.iter().copied().filter(lacks).collect());
+    }
+    let leaves = |&router: &u32| {
+        let group = ways.group_of(router);
+        fabric.neighbors(router).any(|next| ways.group_of(next) != group)
+    };
+    let gates: Vec<u32> = (0..fabric.routers()).filter(leaves).collect();
+    for &to in &fabric.ends() {
+        let lacks = |via: &u32| match via.checked_sub(ways.routers()) {
+            None => !ways.is_direct(*via, to),
+            Some(group) => {
+                let mut own = gates.iter().filter(|&&gate| ways.group_of(gate) == group);
+                !own.all(|&gate| ways.is_direct(gate, to))
+            }
+        };
+        lost.to[to as usize] = vias.iter().copied().filter(lacks).collect();
+    }
+    if lost.from.iter().chain(&lost.to).all(Vec::is_empty) { LostVias::default() } else { lost }
 }

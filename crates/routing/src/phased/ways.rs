@@ -2,8 +2,12 @@
 //!
 //! On a fabric of groups, such as a Dragonfly, a minimal way has one cable between groups: to a
 //! router that has a cable to the target's group, over, and to the target (\[dragonfly\]). Two such
-//! cables may take fewer hops in all, but load what is scarce twice. Elsewhere ways have the fewest
-//! hops.
+//! cables may take fewer hops in all, but load what is scarce twice. Where failures leave no way
+//! with one, a minimal way has the fewest such cables, and of these ways the fewest hops: it leads
+//! **round**, by other groups. Elsewhere ways have the fewest hops.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::super::relation::NoRelation;
 use flitlab_base::memory::claim;
@@ -22,11 +26,12 @@ pub(super) struct Ways {
     routers: u32,
     /// By router: its group; empty if ways have the fewest hops.
     groups: Vec<u32>,
-    /// By target, then router: the hops that are left. In the target's group they are those within
-    /// it.
+    /// By target, then router: the hops that are left.
     left: Vec<u8>,
-    /// Most hops of a way from a router with terminals, before its cable between groups and after
-    /// it. On ways with the fewest hops all are before.
+    /// By the same: the cables between groups that are left; empty if one is enough everywhere.
+    cables: Vec<u8>,
+    /// Most hops of a way with one cable between groups at most, from a router with terminals,
+    /// before that cable and after it. On ways with the fewest hops all are before.
     pub before: u8,
     pub after: u8,
     /// Most hops before the cable of a way to a group, which ends behind it, from a router with
@@ -35,6 +40,12 @@ pub(super) struct Ways {
     /// Most hops before the cable from any router, with terminals or not, to a router and to a group.
     pub before_from_any: u8,
     pub before_group_from_any: u8,
+    /// Most hops of a way within a group.
+    inside: u8,
+    /// Of the ways that lead round, between routers with terminals, by the cables between groups
+    /// that are behind: most hops within a group before the next one. The last one stands for the
+    /// rest of any way. Empty if no way leads round.
+    pub round: Vec<u8>,
 }
 
 /// Where the hops of a router lead to, on a way to a target.
@@ -42,7 +53,7 @@ pub(super) struct Ways {
 pub(super) enum Onward {
     /// Along a group, or on a way with the fewest hops.
     Local,
-    /// To the target's group.
+    /// To another group.
     Global,
 }
 
@@ -64,7 +75,7 @@ impl Ways {
         Ok(ways)
     }
 
-    /// Ways with one cable between groups. The fabric must have groups.
+    /// Ways with one cable between groups, where there are any. The fabric must have groups.
     pub(super) fn by_groups(fabric: &Fabric) -> Result<Self, NoRelation> {
         let groups = fabric.groups().to_vec();
         if groups.is_empty() {
@@ -90,6 +101,11 @@ impl Ways {
             }
             ways.spread(fabric, own, &mut left);
             let first = target as usize * routers;
+            let is_live = |router: u32| fabric.neighbors(router).next().is_some();
+            let lacks = |(router, &left): (u32, &u8)| left == NO_WAY && is_live(router);
+            if (0..).zip(&left).any(lacks) {
+                ways.lead_round(fabric, target, &mut left)?;
+            }
             ways.left[first..first + routers].copy_from_slice(&left);
         }
         ways.measure(fabric)?;
@@ -108,6 +124,9 @@ impl Ways {
             routers,
             groups,
             left,
+            cables: Vec::new(),
+            inside: 0,
+            round: Vec::new(),
             before,
             after,
             before_group,
@@ -140,6 +159,50 @@ impl Ways {
         }
     }
 
+    /// Finds the ways to a target with the fewest cables between groups, and with the fewest hops
+    /// of those.
+    fn lead_round(
+        &mut self,
+        fabric: &Fabric,
+        target: u32,
+        left: &mut [u8],
+    ) -> Result<(), NoRelation> {
+        if self.cables.is_empty() {
+            claim("the distances of the routing relation", self.left.len() as u64)?;
+            let targets = 0..fitted!(self.left.len(), u32) / self.routers;
+            let own = |target| (0..self.routers).map(move |router| (router, target));
+            let crosses = |(router, target)| self.group_of(router) != self.group_of(target);
+            self.cables = targets.flat_map(own).map(|pair| crosses(pair).into()).collect();
+        }
+        let routers = self.routers as usize;
+        let (mut best, mut heap) = (vec![None; routers], BinaryHeap::new());
+        for router in 0..self.routers {
+            if router == target || target >= self.routers && left[router as usize] == 0 {
+                best[router as usize] = Some((0, 0));
+                heap.push(Reverse((0, 0, router)));
+            }
+        }
+        while let Some(Reverse((cables, hops, at))) = heap.pop() {
+            if best[at as usize] != Some((cables, hops)) {
+                continue;
+            }
+            for next in fabric.neighbors(at) {
+                let crosses = self.groups[at as usize] != self.groups[next as usize];
+                let found = (cables + u32::from(crosses), hops + 1);
+                if best[next as usize].is_none_or(|known| found < known) {
+                    best[next as usize] = Some(found);
+                    heap.push(Reverse((found.0, found.1, next)));
+                }
+            }
+        }
+        let first = target as usize * routers;
+        for (router, best) in best.into_iter().enumerate() {
+            let Some((cables, hops)) = best else { continue };
+            (self.cables[first + router], left[router]) = (in_bytes(cables)?, in_bytes(hops)?);
+        }
+        Ok(())
+    }
+
     /// Finds the most hops, and that all pairs are connected.
     fn measure(&mut self, fabric: &Fabric) -> Result<(), NoRelation> {
         let ends = fabric.ends();
@@ -149,9 +212,11 @@ impl Ways {
         let mut order: Vec<u32> = (0..self.routers).collect();
         let groups = self.routers..fitted!(self.left.len(), u32) / self.routers;
         for target in ends.iter().copied().chain(groups) {
-            if let Some(&from) = ends.iter().find(|&&from| self.left(from, target).is_none()) {
-                let to = if target < self.routers { target } else { self.member(target) };
-                return Err(NoRelation::NoPath(fabric.router_name(from), fabric.router_name(to)));
+            // A group whose routers have all failed has no way to it.
+            let lacks = |&&from: &&u32| self.left(from, target).is_none();
+            if let Some(&from) = ends.iter().find(lacks).filter(|_| target < self.routers) {
+                let [from, to] = [from, target].map(|router| fabric.router_name(router));
+                return Err(NoRelation::NoPath(from, to));
             }
             // By router: hops before the cable between groups, the most on any way.
             let mut before = vec![0u8; self.routers as usize];
@@ -161,6 +226,9 @@ impl Ways {
                 let Some(left) = self.left(router, target).filter(|&left| left > 0) else {
                     continue;
                 };
+                if self.cables(router, target) > 1 {
+                    continue;
+                }
                 if !self.groups.is_empty() && self.group_of(router) == self.group_of(target) {
                     inside = inside.max(left);
                     continue;
@@ -182,13 +250,69 @@ impl Ways {
                 }
             }
         }
+        self.inside = inside;
         [self.before, self.before_group] = most;
         [self.before_from_any, self.before_group_from_any] = any;
         // Ways within a group take the steps of both halves.
         self.after = self.after.max(inside.saturating_sub(self.before));
         let before = self.before_from_any.max(self.before_group_from_any);
-        let hops = u32::from(before) + u32::from(self.after);
+        let mut hops = u32::from(before) + u32::from(self.after);
+        if !self.cables.is_empty() {
+            self.measure_round(fabric, &ends);
+            let round: u32 = self.round.iter().map(|&hops| u32::from(hops)).sum();
+            hops = hops.max((round + fitted!(self.round.len(), u32)).saturating_sub(2));
+        }
         if hops > u32::from(MOST_HOPS) { Err(NoRelation::TooFar { hops }) } else { Ok(()) }
+    }
+
+    /// Finds the most hops of the ways that lead round, by the cables between groups behind.
+    fn measure_round(&mut self, fabric: &Fabric, ends: &[u32]) {
+        // Of the parts of ways before a cable, and of the last ones.
+        let (mut before, mut last) = (Vec::new(), Vec::new());
+        let note = |most: &mut Vec<u8>, cables: usize, hops: u8| {
+            most.resize(most.len().max(cables + 1), 0);
+            most[cables] = most[cables].max(hops);
+        };
+        for &target in ends {
+            let leads_round = |&from: &u32| self.cables(from, target) > 1;
+            let mut order: Vec<u32> = (0..self.routers).collect();
+            order.retain(|&router| self.left(router, target).is_some());
+            order.sort_by_key(|&router| {
+                Reverse((self.cables(router, target), self.left(router, target)))
+            });
+            // By router, then cables behind: the most hops since the last of them.
+            let mut come: Vec<Vec<Option<u8>>> = vec![Vec::new(); self.routers as usize];
+            for from in ends.iter().copied().filter(leads_round) {
+                come[from as usize] = vec![Some(0)];
+            }
+            for router in order {
+                let own = std::mem::take(&mut come[router as usize]);
+                let is_last = self.cables(router, target) == 0;
+                for (cables, hops) in own.into_iter().enumerate() {
+                    let Some(hops) = hops else { continue };
+                    note(if is_last { &mut last } else { &mut before }, cables, hops);
+                    for next in fabric.neighbors(router) {
+                        let (cables, hops) = match self.onward((router, next), target) {
+                            Some(Onward::Local) => (cables, hops + 1),
+                            Some(Onward::Global) => (cables + 1, 0),
+                            None => continue,
+                        };
+                        let there = &mut come[next as usize];
+                        there.resize(there.len().max(cables + 1), None);
+                        there[cables] = there[cables].max(Some(hops));
+                    }
+                }
+            }
+        }
+        let sum =
+            |most: &[u8]| -> u8 { most.iter().fold(0, |sum, &hops| sum.saturating_add(hops)) };
+        let all =
+            (0..).zip(&last).map(|(cables, &hops)| sum(&before[..cables]).saturating_add(hops));
+        let rest = all.max().unwrap_or(0).saturating_sub(sum(&before));
+        self.round = before;
+        if !self.round.is_empty() {
+            self.round.push(rest);
+        }
     }
 
     /// Whether ways have one cable between groups.
@@ -198,8 +322,32 @@ impl Ways {
 
     /// Whether no packet takes two hops within a group on end, from whichever router it goes on.
     pub(super) fn are_groups_joined(&self) -> bool {
-        let hops = [self.before_from_any, self.before_group_from_any, self.after];
-        hops.iter().all(|&hops| hops <= 1)
+        let hops = [self.before_from_any, self.before_group_from_any, self.after, self.inside];
+        hops.iter().chain(&self.round).all(|&hops| hops <= 1)
+    }
+
+    /// Whether ways lead from a router to a target with one cable between groups at most.
+    pub(super) fn is_direct(&self, router: u32, target: u32) -> bool {
+        self.left(router, target).is_some() && self.cables(router, target) <= 1
+    }
+
+    /// The cables between groups that are left from a router to a target, if there is a way.
+    pub(super) fn cables(&self, router: u32, target: u32) -> u8 {
+        if !self.has_groups() {
+            return 0;
+        }
+        match self.cables.get(target as usize * self.routers as usize + router as usize) {
+            Some(&cables) => cables,
+            None => (self.group_of(router) != self.group_of(target)).into(),
+        }
+    }
+
+    /// The pair of routers with terminals whose ways have most cables between groups, or else most
+    /// hops; the first such pair.
+    pub(super) fn farthest(&self, fabric: &Fabric) -> Option<(u32, u32)> {
+        let ends = fabric.ends();
+        let pairs = ends.iter().flat_map(|&from| ends.iter().map(move |&to| (from, to)));
+        pairs.min_by_key(|&(from, to)| Reverse((self.cables(from, to), self.left(from, to))))
     }
 
     /// Number of routers, behind which the numbers of groups begin as targets.
@@ -219,12 +367,6 @@ impl Ways {
         }
     }
 
-    fn member(&self, target: u32) -> u32 {
-        let own = target - self.routers;
-        let place = self.groups.iter().position(|&group| group == own);
-        fitted!(place.expect("groups have members"), u32)
-    }
-
     /// The hops that are left from a router to a target; `None` if there is no way.
     pub(super) fn left(&self, router: u32, target: u32) -> Option<u8> {
         let left = self.left[target as usize * self.routers as usize + router as usize];
@@ -237,12 +379,11 @@ impl Ways {
             return None;
         }
         let group = |router: u32| self.groups.get(router as usize);
-        if group(router) == group(next) {
-            Some(Onward::Local)
-        } else {
-            // Over a third group it would be a second cable between groups.
-            (self.group_of(next) == self.group_of(target)).then_some(Onward::Global)
+        let crosses = group(router) != group(next);
+        if self.cables(next, target) + u8::from(crosses) != self.cables(router, target) {
+            return None;
         }
+        Some(if crosses { Onward::Global } else { Onward::Local })
     }
 
     /// The first channel of a router that leads along a way to a target.

@@ -29,7 +29,7 @@ mod up_down;
 mod vcs_apart;
 
 pub use path_set::{PathChoice, PathSet};
-pub use phases::{Phase, Phases, Targets};
+pub use phases::{LostVias, Phase, Phases, Targets};
 pub use relation::{
     ALL_CLASSES, Builder as RelationBuilder, Hop, MAX_FALLBACKS, Relation, Ring, TERMINAL_CLASSES,
 };
@@ -151,6 +151,52 @@ pub enum NoRelation {
         needed: u8,
         /// Number of virtual channels that there are.
         vcs: u8,
+    },
+    /// With what has failed, ways are so long that the rule needs more virtual channels than there
+    /// are.
+    #[error(
+        "from {from} to {to}: with {cable} out of service packets take {hops} hops, and for such ways the rule needs \
+         {needed} virtual channels; there are {vcs}"
+    )]
+    LongWays {
+        /// The router of the longest way's source.
+        from: String,
+        /// That of its destination.
+        to: String,
+        /// A failed cable.
+        cable: String,
+        /// Hops of the way.
+        hops: u32,
+        /// Number of virtual channels that the rule needs.
+        needed: u8,
+        /// Number of virtual channels that there are.
+        vcs: u8,
+    },
+    /// With what has failed, a pair needs more deroutes than the scenario allows.
+    #[error(
+        "from {from} to {to}: with {cable} out of service `deroutes` has to be {needed} at least, and is {deroutes}"
+    )]
+    Deroutes {
+        /// The router of the source.
+        from: String,
+        /// That of the destination.
+        to: String,
+        /// A failed cable.
+        cable: String,
+        /// Deroutes that are needed.
+        needed: u8,
+        /// Deroutes that are allowed.
+        deroutes: u8,
+    },
+    /// The rule's only way between two routers leads over a failed cable.
+    #[error("from {from} to {to}: {cable} is out of service, and the rule has no way round")]
+    OutOfService {
+        /// The router of the source.
+        from: String,
+        /// That of the destination.
+        to: String,
+        /// A failed cable.
+        cable: String,
     },
     /// The root that was named does not exist.
     #[error("there is no router {root} to be the root: there are {routers}")]

@@ -1,6 +1,7 @@
 //! Source routing over one or several paths a pair.
 
 use super::Hop;
+use super::relation::distinct_vcs;
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
@@ -86,6 +87,11 @@ impl PathSet {
     /// Number of virtual channels of each physical channel.
     pub fn vcs(&self) -> u8 {
         self.vcs
+    }
+
+    /// Number of virtual channels that paths take.
+    pub fn vcs_used(&self) -> u8 {
+        distinct_vcs(&self.hops)
     }
 
     /// The rule by which one of several paths is chosen.

@@ -38,6 +38,23 @@ pub enum Targets {
     Pairs(u32),
 }
 
+/// The vias that failures take from packets, which would be too far round. Both lists are empty if
+/// there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LostVias {
+    /// By router: those to which no packet begins its leg there, ascending.
+    pub from: Vec<Vec<u32>>,
+    /// By router: those from which no packet goes on to it as its destination's, ascending.
+    pub to: Vec<Vec<u32>>,
+}
+
+impl LostVias {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.from.is_empty()
+    }
+}
+
 /// How packets pass from phase to phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phases {
@@ -47,13 +64,15 @@ pub struct Phases {
     pub starts: Vec<u8>,
     /// What packets may be bound for.
     pub targets: Targets,
+    /// The vias that they never have.
+    pub lost: LostVias,
 }
 
 impl Phases {
     /// Phases of packets that are bound for their destination alone, and start in the first one.
     pub fn straight(count: usize) -> Self {
         let phases = vec![Phase::Destination; count];
-        Self { phases, starts: vec![0], targets: Targets::Routers }
+        Self { phases, starts: vec![0], targets: Targets::Routers, lost: LostVias::default() }
     }
 
     /// Number of groups by way of which packets may go.
@@ -101,6 +120,34 @@ impl Phases {
             Targets::Pairs(routers) => Some(target / routers - 1),
             Targets::Routers | Targets::Groups(_) => None,
         }
+    }
+
+    /// The via that is reached at a router: the router itself, or its group.
+    fn via_at(&self, router: u32) -> u32 {
+        match &self.targets {
+            Targets::Groups(groups) => fitted!(groups.len(), u32) + groups[router as usize],
+            Targets::Routers | Targets::Pairs(_) => router,
+        }
+    }
+
+    /// Whether some packet may begin a leg at a router to a via, or in this phase to a destination's
+    /// router. Where legs from vias begin, so does that of a packet that takes the router for its
+    /// via.
+    pub(crate) fn may_begin(&self, (router, phase): (u32, u8), target: u32) -> bool {
+        let is_among = |lists: &[Vec<u32>], router: u32, via: u32| {
+            lists.get(router as usize).is_some_and(|vias| vias.binary_search(&via).is_ok())
+        };
+        match self.phases[usize::from(phase)] {
+            Phase::Via { .. } => !is_among(&self.lost.from, router, target),
+            _ if self.is_after_via(phase) => !is_among(&self.lost.to, target, self.via_at(router)),
+            _ => true,
+        }
+    }
+
+    /// Whether packets go on in this phase from vias.
+    fn is_after_via(&self, phase: u8) -> bool {
+        let leads_there = |own: &Phase| matches!(own, Phase::Via { then } if *then == phase);
+        self.phases.iter().any(leads_there)
     }
 
     /// All that packets may be bound for in the end: routers with live terminals, or pairs of them.

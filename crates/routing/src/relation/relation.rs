@@ -1,9 +1,10 @@
 //! The table of hops that packets may take next.
 
 use super::Phases;
+use crate::alike_vcs::lowest_alike;
 use crate::{MAX_VCS, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
-use flitlab_base::narrow::narrow;
+use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Channel, Fabric, NONE};
 
 /// The role of a hop in a ring of virtual channels that always has room for one of the largest
@@ -133,6 +134,11 @@ impl Relation {
         self.vcs
     }
 
+    /// Number of virtual channels into which some hop leads.
+    pub fn vcs_used(&self) -> u8 {
+        distinct_vcs(&self.hops)
+    }
+
     /// Number of states; their numbers are below it.
     pub fn states(&self) -> u32 {
         self.states
@@ -253,7 +259,7 @@ impl Relation {
     /// The states in which packets for a destination router can be before they are there, each
     /// behind those to which its hops lead.
     pub(super) fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
-        let mut search = Search::new(self);
+        let mut search = Search::new(self, (0..self.vcs).collect());
         search.run(fabric, self, &fabric.ends(), destination);
         let depth = |&state: &u32| search.depth[state as usize];
         let mut states: Vec<u32> = (0..self.states)
@@ -341,6 +347,12 @@ impl Relation {
     pub fn longest(&self) -> u32 {
         self.longest
     }
+}
+
+/// Number of virtual channels into which hops lead.
+pub(super) fn distinct_vcs(hops: &[Hop]) -> u8 {
+    let vcs = hops.iter().fold(0u32, |vcs, hop| vcs | 1 << hop.vc);
+    narrow(vcs.count_ones())
 }
 
 /// Puts a [`Relation`] together, one destination after the other.
@@ -497,17 +509,24 @@ impl<'f> Builder<'f> {
     /// router with terminals lose their hops.
     #[must_use]
     pub fn finish(self) -> Relation {
+        // Packets come to a channel in all virtual channels that are alike, or in none.
+        let lowest = lowest_alike(self.fabric, &self.relation);
+        self.finish_of(lowest)
+    }
+
+    /// The relation, where of virtual channels that are alike the lowest is looked at.
+    pub(super) fn finish_of(self, lowest: Vec<u8>) -> Relation {
         let Self { fabric, mut relation, .. } = self;
         let senders: Vec<u32> =
             (0..fabric.routers()).filter(|&at| relation.row[at as usize] != NONE).collect();
-        let mut search = Search::new(&relation);
+        let mut search = Search::new(&relation, lowest);
         for &destination in &senders {
             search.run(fabric, &relation, &senders, destination);
             relation.longest = relation.longest.max(search.longest);
             let row = relation.row[destination as usize] as usize * relation.states as usize;
             let lists = &mut relation.list[row..row + relation.states as usize];
-            for (list, depth) in lists.iter_mut().zip(&search.depth) {
-                if *depth == UNSEEN {
+            for (state, list) in (0..).zip(lists) {
+                if search.depth[search.alike(state) as usize] == UNSEEN {
                     *list = 0;
                 }
             }
@@ -606,11 +625,24 @@ struct Search {
     /// By state: the most hops to the end.
     depth: Vec<u32>,
     longest: u32,
+    /// By virtual channel: the one that is looked at in its place.
+    lowest: Vec<u8>,
+    /// Number of states of packets that came through a channel.
+    arrived: u32,
 }
 
 impl Search {
-    fn new(relation: &Relation) -> Self {
-        Self { depth: vec![UNSEEN; relation.states as usize], longest: 0 }
+    fn new(relation: &Relation, lowest: Vec<u8>) -> Self {
+        let arrived = relation.channels * u32::from(relation.vcs);
+        let depth = vec![UNSEEN; relation.states as usize];
+        Self { depth, longest: 0, lowest, arrived }
+    }
+
+    /// The state that is looked at in place of a state.
+    fn alike(&self, state: u32) -> u32 {
+        let vcs = fitted!(self.lowest.len(), u32);
+        let vc = state % vcs;
+        if state < self.arrived { state - vc + u32::from(self.lowest[vc as usize]) } else { state }
     }
 
     fn run(&mut self, fabric: &Fabric, relation: &Relation, senders: &[u32], destination: u32) {
@@ -624,6 +656,10 @@ impl Search {
             while let Some((state, router, next, deepest)) = calls.last_mut() {
                 if let Some(hop) = relation.hops(*state, destination).get(*next) {
                     *next += 1;
+                    if self.lowest.get(usize::from(hop.vc)).is_some_and(|&lowest| lowest != hop.vc)
+                    {
+                        continue;
+                    }
                     let channel = fabric.outputs(*router).start + u32::from(hop.port);
                     let Some(target) = fabric.target(channel) else { continue };
                     let after = relation.arrived(channel, hop.vc);

@@ -79,3 +79,30 @@ fn every_virtual_channel_is_offered_and_numbers_of_states_can_be_taken_back() {
         }
     }
 }
+
+/// Of virtual channels that are alike one is looked at, and nothing else is lost or kept by that.
+#[test]
+fn what_no_packet_reaches_is_found_in_all_virtual_channels_at_once() {
+    let mut fewer = 0;
+    let ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)];
+    for fabric in [fabric(6, &ring), fabric(5, &FIGURE_1), test_fabric(&[4, 3], &[(0, 0)])] {
+        for rule in RELATION_RULES {
+            for vcs in [1, 2, 5] {
+                let parameters = RelationParameters { vcs, ..RelationParameters::default() };
+                let Ok(relation) = rule.relation(&fabric, &parameters) else { continue };
+                let own = crate::alike_vcs::lowest_alike(&fabric, &relation);
+                fewer += usize::from((0..).zip(&own).any(|(vc, &lowest)| vc != lowest));
+                let builder = RelationBuilder::of(&fabric, relation.clone());
+                let one_by_one = builder.finish_of((0..vcs).collect());
+                assert_eq!(one_by_one.longest(), relation.longest(), "{} {vcs}", rule.name);
+                for destination in fabric.ends() {
+                    for state in 0..relation.states() {
+                        let hops = [&relation, &one_by_one].map(|it| it.hops(state, destination));
+                        assert_eq!(hops[0], hops[1], "{} {vcs} {state}", rule.name);
+                    }
+                }
+            }
+        }
+    }
+    assert!(fewer > 10, "{fewer}");
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::Checks;
 use crate::schema::Draft;
 use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
-use flitlab_routing::relation::NoRelation;
+use flitlab_fabric::Fabric;
+use flitlab_routing::{MAX_VCS, relation::NoRelation};
 
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
@@ -60,17 +61,22 @@ impl Fabrics {
 }
 
 fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
-    let fabric = topology.fabric().map_err(|error| Refusal {
-        message: error.to_string(),
-        help: error.help(),
-        key: None,
-    })?;
+    let fabric = whole_fabric(&topology)?;
     routing.applies(&fabric).map_err(|error| Refusal {
         message: error.to_string(),
         help: Some(if let RoutingError::NoRing(_) = error { NO_RING } else { ANY_FABRIC }.into()),
         key: Some("routing"),
     })?;
     Ok(Network::new(topology, fabric, routing, seed))
+}
+
+/// Makes a topology's fabric, or says why there is none.
+fn whole_fabric(topology: &TopologySpec) -> Result<Fabric, Refusal> {
+    topology.fabric().map_err(|error| Refusal {
+        message: error.to_string(),
+        help: error.help(),
+        key: None,
+    })
 }
 
 /// Keys that can make a topology fall apart, and keys whose shape can be wrong; the likeliest
@@ -104,6 +110,7 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         | RoutingError::NeedsTorus(_)
         | RoutingError::NoRing(_) => Some("routing"),
         RoutingError::NoTable(_) => Some("routing.agnostic"),
+        RoutingError::NotSpread(_) => Some("routing.agnostic.spread"),
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
         RoutingError::NoSelection(_) => Some("routing.relation.selection"),
         RoutingError::DecidesOnce(_) => Some("routing.relation.decides_again"),
@@ -112,6 +119,10 @@ fn routable(network: Network) -> Result<Network, Refusal> {
     };
     let help = match &error {
         RoutingError::Memory(shortage) => shortage.help(),
+        RoutingError::NotSpread(_) => {
+            "leave `spread` out; packets that change virtual channels on their way can be spread \"by-destination\""
+                .into()
+        }
         RoutingError::NoSelection(_) => {
             "leave out `selection`, and packets choose at each router; or take a rule without escapes".into()
         }
@@ -119,9 +130,22 @@ fn routable(network: Network) -> Result<Network, Refusal> {
             "leave out `decides_again`; rules that go by the queues of their own router have it, such as ugal without `sees`"
                 .into()
         }
-        RoutingError::NoRelation(NoRelation::VirtualChannels { needed, .. }) => format!(
-            "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
-        ),
+        RoutingError::NoRelation(
+            NoRelation::VirtualChannels { needed, .. } | NoRelation::LongWays { needed, .. },
+        ) => match *needed > MAX_VCS {
+            true => format!(
+                "there are {MAX_VCS} virtual channels at most: choose a rule that needs fewer, such as up-down or two-orders"
+            ),
+            false => format!(
+                "write `virtual_channels = {needed}` in [router], and leave `lanes` out; or choose another rule"
+            ),
+        },
+        RoutingError::NoRelation(NoRelation::Deroutes { needed, .. }) => {
+            format!("write `deroutes = {needed}`, or leave it out")
+        }
+        RoutingError::NoRelation(NoRelation::OutOfService { .. }) => {
+            "dimwar, omniwar and dal lead round what has failed".into()
+        }
         RoutingError::NoRelation(NoRelation::Root { routers, .. }) => {
             format!("give a number from 0 to {}, or leave `root` out", routers - 1)
         }
@@ -170,12 +194,17 @@ impl Checks<'_> {
         fabrics: &mut Fabrics,
         purpose: Purpose,
     ) -> Option<Arc<Network>> {
-        let (topology, routing) = (draft.topology.clone()?, draft.routing.clone()?);
+        let topology = draft.topology.clone()?;
         if !self.sound(&["topology"]) {
             return None;
         }
-        match fabrics.get((topology, routing, draft.seed), purpose) {
-            Ok(network) => Some(network),
+        // A routing that is read for a fabric has none where the fabric is wrong.
+        let made = match draft.routing.clone() {
+            Some(routing) => fabrics.get((topology, routing, draft.seed), purpose).map(Some),
+            None => whole_fabric(&topology).map(|_| None),
+        };
+        match made {
+            Ok(network) => network,
             Err(Refusal { message, help, key }) => {
                 let below = |key| self.document.below("topology", key);
                 let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();

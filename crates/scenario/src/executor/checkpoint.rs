@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Identity;
 use flitlab_base::FileError;
+use flitlab_base::text_file::read_bytes;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::EngineState;
 use flitlab_engine::measure::{Collector, MeasurementState, Snapshot};
@@ -95,7 +96,7 @@ impl Checkpoint {
         if path.exists() && !path.is_file() {
             return Err(CheckpointError::NoFile(path.into()));
         }
-        let contents = match fs::read(path) {
+        let contents = match read_bytes(path) {
             Ok(contents) => contents,
             Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(FileError::read(path)(cause).into()),

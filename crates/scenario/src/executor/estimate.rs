@@ -5,8 +5,11 @@
 //! network accepts at most, is measured by simulating the first windows of the series' lowest and
 //! highest load. How many windows a load will need follows from how near to saturation it is. Where
 //! a series saturates is known to some ten percent by that, and so it is an estimate.
+//!
+//! All is counted in processor time of this thread, the limits of what is simulated for it as well: an
+//! estimate does not depend on what else the machine does.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
@@ -14,19 +17,29 @@ use super::saturation::highest_load;
 use super::simulation::{SetupError, Simulation};
 use crate::Scenario;
 use crate::workload::Share;
+use flitlab_base::memory::{fits, most_resident, resident};
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Forecast, Saturation, bisect};
+use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect, has_ended};
+use flitlab_engine::memory_needed;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
-const WARM_UP: u32 = 4;
+const WARM_UP: u32 = 10;
 
 /// Windows simulated to see what packets cost and how many get through; the last one counts for
 /// that.
 const REHEARSED: u32 = 3;
 
-/// Steps of a window between looks at the clock.
+/// Steps of a window between looks at the clock, at the most.
 const STEPS: u64 = 64;
+
+/// The shortest of these steps: shorter ones cost more than what is simulated in them.
+const STEP: Picoseconds = Picoseconds(500_000);
+
+/// The first windows cost more than later ones, since memory is new: they go on until they have taken
+/// this part of the time for them, or for so many windows.
+const ENOUGH: u32 = 8;
+const MOST_REHEARSED: u32 = 12;
 
 /// A rehearsed load is sustained if this share of its last window's packets gets through.
 const SUSTAINED: f64 = 0.95;
@@ -104,14 +117,7 @@ impl Pace {
         let simulation = Simulation::new(&highest)?.with_forecast(forecast.clone());
         let high = rehearse(&simulation, limit);
         let highest = simulation.load().map_or(1.0, |load| load.fraction);
-        let (sustained, accepted) = match high.accepted {
-            Some(share) if share >= SUSTAINED => (bound.max(highest), highest),
-            Some(share) if share > 0.0 => {
-                ((COLLAPSE * share * highest).min(bound), share * highest)
-            }
-            // Nothing at all gets through where packets wait for each other for ever.
-            Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
-        };
+        let (sustained, accepted) = saturation(high.accepted, highest, bound);
         let packet = [low.packet, high.packet];
         Ok(Self { fixed: looking + low.fixed, packet, highest, sustained, accepted, forecast })
     }
@@ -127,17 +133,7 @@ impl Pace {
         } else if simulation.offered_load().is_some() {
             self.of_load(&simulation)
         } else {
-            let packets = |bytes| {
-                let (full, rest) = scenario.parameters.packets(bytes);
-                (full + u64::from(rest.is_some())) as f64
-            };
-            let of_share = |share: Share<'_>| {
-                let (sizes, access) = &share.member().message;
-                let (request, response) = access.payloads(rounded(sizes.mean()));
-                let of_message = packets(request) + response.map_or(0.0, packets);
-                share.workload().messages() as f64 * of_message
-            };
-            (simulation.shares().map(of_share).sum(), self.packet[1])
+            (simulation.shares().map(packets_to_end).sum(), self.packet[1])
         };
         Ok(self.fixed + cost.mul_f64(packets))
     }
@@ -154,15 +150,16 @@ impl Pace {
         let crowd = load.min(self.sustained) / self.highest.min(self.sustained);
         let cost = Duration::from_secs_f64(low + (high - low).max(0.0) * crowd * crowd);
         if share > 1.0 {
-            let windows = settings.warm_up_windows + settings.minimum_windows;
-            return (window * f64::from(windows) * self.accepted / load, cost);
+            let warm_up = warm_up_of(simulation, |most| most);
+            // Growth is told after twice the fewest.
+            let windows = warm_up + 2.0 * f64::from(settings.minimum_windows);
+            return (window * windows * self.accepted / load, cost);
         }
         // Means of windows scatter less with more packets in each, and more near saturation.
         let needed = (2.0 * SPREAD / settings.precision).powi(2) / window / (1.0 - share).max(0.01);
         let (fewest, most) = (settings.minimum_windows, settings.maximum_windows);
         let measured = needed.clamp(f64::from(fewest), f64::from(most.max(fewest)));
-        let warm_up = WARM_UP.min(settings.warm_up_windows);
-        (window * (f64::from(warm_up) + measured), cost)
+        (window * (warm_up_of(simulation, |most| WARM_UP.min(most)) + measured), cost)
     }
 
     /// Whether a point's load looks past saturation.
@@ -193,6 +190,170 @@ impl Pace {
     }
 }
 
+/// The warm-up of a load in windows, of which a found one has so many of the most.
+fn warm_up_of(simulation: &Simulation, found: impl Fn(u32) -> u32) -> f64 {
+    match simulation.scenario().measure.warm_up {
+        WarmUp::UntilLevel { most } => f64::from(found(most)),
+        WarmUp::For(time) => {
+            let window = simulation.window().unwrap_or(time).max(Picoseconds(1));
+            time.0 as f64 / window.0 as f64
+        }
+    }
+}
+
+/// What one run takes, as far as its first moments tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunCost {
+    /// Processor time of one thread; `None` if too little of what comes to an end was seen.
+    pub time: Option<Duration>,
+    /// The most bytes of memory; `None` where the system does not report what is in use.
+    pub memory: Option<u64>,
+}
+
+/// For the moments that are simulated to see what one run takes.
+const REHEARSAL_OF_RUN: Duration = Duration::from_millis(400);
+
+/// From this part of its packets on, what comes to an end has shown what they cost.
+const SHOWN: f64 = 1e-5;
+
+/// Bytes of arrays from which on a simulation is not begun to see what it takes.
+const LARGE: u64 = 1 << 29;
+
+/// Bytes for what is written of a run behind its end: fonts, figures, a page.
+const WRITING: u64 = 16 << 20;
+
+impl Simulation {
+    /// What a run of this takes, from its first moments here and now. A simulation that is large, or
+    /// for which there is too little memory here, is not begun: its memory is what its arrays need, and
+    /// its time that of its packets on some present machine.
+    pub fn run_cost(&self) -> RunCost {
+        let routes = self.routes();
+        let Scenario { network, parameters, workload, .. } = self.scenario();
+        let arrays = match self.output_queued() {
+            Some((run, _)) => run.memory(),
+            None => memory_needed(&network.fabric, parameters, routes, workload.is_collective()),
+        };
+        if arrays > LARGE || !fits(arrays) {
+            let memory = resident().map(|now| now + arrays + WRITING);
+            return RunCost { time: self.unmeasured_time(), memory };
+        }
+        let time = self.run_time();
+        RunCost { time, memory: most_resident().map(|most| most + WRITING) }
+    }
+
+    /// The time of its packets where none is simulated.
+    fn unmeasured_time(&self) -> Option<Duration> {
+        if !self.scenario().workload.crosses_network() {
+            return None;
+        }
+        let packets = match self.output_queued() {
+            Some((run, _)) => run.packets() as f64,
+            None if self.offered_load().is_none() => self.shares().map(packets_to_end).sum(),
+            None => {
+                let (sustained, accepted) = saturation(None, 1.0, highest_load(self));
+                let (fixed, packet) = (Duration::ZERO, [UNMEASURED_PACKET; 2]);
+                let (highest, forecast) = (sustained, self.forecast().clone());
+                let pace = Pace { fixed, packet, highest, sustained, accepted, forecast };
+                pace.of_load(self).0
+            }
+        };
+        Some(UNMEASURED_PACKET.mul_f64(packets))
+    }
+
+    fn run_time(&self) -> Option<Duration> {
+        if !self.scenario().workload.crosses_network() {
+            return None;
+        }
+        if let Some((run, _)) = self.output_queued() {
+            let packet = run.rehearse(REHEARSAL_OF_RUN).unwrap_or(UNMEASURED_PACKET);
+            return Some(packet.mul_f64(run.packets() as f64));
+        }
+        if self.offered_load().is_none() {
+            return self.time_to_end();
+        }
+        let Rehearsal { fixed, packet, accepted } = rehearse(self, REHEARSAL_OF_RUN);
+        let (bound, load) = (highest_load(self), self.load().map_or(1.0, |load| load.fraction));
+        let (sustained, accepted) = saturation(accepted, load, bound);
+        let forecast = self.forecast().clone();
+        let packet = [packet; 2];
+        let pace = Pace { fixed, packet, highest: load, sustained, accepted, forecast };
+        let (packets, cost) = pace.of_load(self);
+        Some(fixed + cost.mul_f64(packets))
+    }
+
+    /// The time of what comes to an end, by how far it gets in a moment: of its packets, since loads
+    /// beside it go on as long as it does.
+    fn time_to_end(&self) -> Option<Duration> {
+        let begun = ThreadTime::now();
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let classes = if self.only().is_some() { 0 } else { self.bound.len() };
+        engine.observer().start(classes);
+        let fixed = begun.elapsed();
+        let begun = ThreadTime::now();
+        let mut is_over = false;
+        // Ranks may compute for seconds before they send anything.
+        while !is_over && begun.elapsed() < REHEARSAL_OF_RUN {
+            is_over = !engine.run_until(engine.now() + STEP.max(engine.now() / STEPS))
+                || self.shares().all(|it| !it.member().is_finite || has_ended(&engine, it.class()));
+        }
+        let taken = begun.elapsed();
+        let counters = engine.counters();
+        let of_classes = engine.observer().by_class();
+        // By class: packets that were delivered, and all. Loads send as many as they get to.
+        let packets_of = |share: Share<'_>| {
+            let done = match of_classes.get(usize::from(share.class())) {
+                Some(own) => own.packets as f64,
+                // With what those under way have gone through.
+                None => {
+                    let crossed = counters.packet_hops as f64 / self.forecast().hops_mean.max(1.0);
+                    (counters.packets_delivered as f64).max(crossed)
+                }
+            };
+            (done, if share.member().is_finite { packets_to_end(share) } else { 0.0 })
+        };
+        let of_each: Vec<(f64, f64)> = self.shares().map(packets_of).collect();
+        let finite = self.shares().zip(&of_each).filter(|(share, _)| share.member().is_finite);
+        let (done, all) = finite.fold((0.0, 0.0), |sum, (_, it)| (sum.0 + it.0, sum.1 + it.1));
+        let share = if is_over { 1.0 } else { (done / all.max(1.0)).min(1.0) };
+        if share < SHOWN {
+            return None;
+        }
+        // With a load all is simulated once to know the end, and once to measure.
+        let has_load = self.load().is_some();
+        let once = taken.div_f64(share) * if has_load { 2 } else { 1 };
+        let simulated: f64 = of_each.iter().map(|it| it.0).sum();
+        let further = self.further().into_iter().map(|members| {
+            let own: f64 = members.iter().map(|&member| of_each[member].0).sum();
+            own / simulated.max(1.0)
+        });
+        Some(fixed + once.mul_f64(1.0 + further.sum::<f64>()))
+    }
+}
+
+/// The highest load that is sustained, and what is accepted past it, by which share of the packets of
+/// a load got through in its first moments.
+fn saturation(accepted: Option<f64>, load: f64, bound: f64) -> (f64, f64) {
+    match accepted {
+        Some(share) if share >= SUSTAINED => (bound.max(load), load),
+        Some(share) if share > 0.0 => ((COLLAPSE * share * load).min(bound), share * load),
+        // Nothing at all gets through where packets wait for each other for ever.
+        Some(_) | None => (UNMEASURED_SATURATION * bound, UNMEASURED_SATURATION * bound),
+    }
+}
+
+/// The packets that a workload sends until it comes to its end, with those that answer.
+fn packets_to_end(share: Share<'_>) -> f64 {
+    let parameters = share.parameters();
+    let packets = |bytes| {
+        let (full, rest) = parameters.packets(bytes);
+        (full + u64::from(rest.is_some())) as f64
+    };
+    let (sizes, access) = &share.member().message;
+    let (request, response) = access.payloads(rounded(sizes.mean()));
+    let of_message = packets(request) + response.map_or(0.0, packets);
+    share.workload().messages() as f64 * of_message
+}
+
 fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
     let begun = ThreadTime::now();
     let mut engine = simulation.engine(simulation.workload());
@@ -201,18 +362,26 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
         .window()
         .unwrap_or(simulation.forecast().zero_load_maximum)
         .max(Picoseconds(STEPS));
-    let (begun, started) = (ThreadTime::now(), Instant::now());
+    let begun = ThreadTime::now();
     let mut delivered = [0, 0];
+    let mut at = [Duration::ZERO; 2];
     let mut windows = 0;
-    'rehearsal: while windows < REHEARSED || simulation.window().is_none() {
-        for step in 1..=STEPS {
-            let more = engine.run_until(window * windows.into() + window * step / STEPS);
-            if !more || started.elapsed() > limit {
+    let is_load = simulation.window().is_some();
+    let steps = (window.0 / STEP.0).clamp(1, STEPS);
+    'rehearsal: loop {
+        let is_enough = begun.elapsed() > limit / ENOUGH || windows >= MOST_REHEARSED;
+        if is_load && windows >= REHEARSED && is_enough {
+            break;
+        }
+        for step in 1..=steps {
+            let more = engine.run_until(window * windows.into() + window * step / steps);
+            if !more || begun.elapsed() > limit {
                 break 'rehearsal;
             }
         }
         windows += 1;
         delivered = [delivered[1], engine.counters().packets_delivered];
+        at = [at[1], begun.elapsed()];
     }
     let counters = engine.counters();
     let packets = match windows {
@@ -220,12 +389,15 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
         0 => counters.packet_hops as f64 / simulation.forecast().hops_mean.max(1.0),
         _ => counters.packets_delivered as f64,
     };
+    // Those of the last window, which has met what goes on, if there are some hundreds.
+    let latest = (delivered[1] - delivered[0]) as f64;
     let packet = match packets {
+        _ if windows >= REHEARSED && latest > 200.0 => (at[1] - at[0]).div_f64(latest),
         1.0.. => begun.elapsed().div_f64(packets),
         _ => UNMEASURED_PACKET,
     };
     let accepted =
-        simulation.offered_load().filter(|_| windows == REHEARSED).map(|(_, offered)| {
+        simulation.offered_load().filter(|_| windows >= REHEARSED).map(|(_, offered)| {
             (delivered[1] - delivered[0]) as f64 / (offered.packets * window.0 as f64)
         });
     Rehearsal { fixed, packet, accepted }

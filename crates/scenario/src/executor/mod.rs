@@ -1,10 +1,12 @@
 //! From scenarios to result rows: one simulation, or the many points of a sweep.
 
+mod cautions;
 mod checkpoint;
 mod claims;
 mod ends;
 mod estimate;
 mod grid;
+mod kept_channels;
 mod local;
 mod output_queued;
 mod over_bound;
@@ -22,7 +24,9 @@ mod timeline;
 mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use estimate::RunCost;
 pub use grid::{forget, low_loads_first, run_grid, run_share};
+pub use kept_channels::KeptChannels;
 pub use local::in_parallel;
 pub use over_bound::OverBound;
 pub use place::{PlaceError, PlaceSearch, Placed};

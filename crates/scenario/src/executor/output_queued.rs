@@ -64,12 +64,13 @@ impl<'s> OutputQueuedRun<'s> {
         u64::from(self.torus.nodes()) * u64::from(messages) * u64::from(message_packets)
     }
 
-    /// The CPU time of a packet, from those that arrive within a time on the clock; `None` if none
-    /// does.
+    /// The CPU time of a packet, from those that arrive within such a time; `None` if none does.
     pub(super) fn rehearse(&self, time: Duration) -> Option<Duration> {
         let begun = ThreadTime::now();
+        let mut goes_on = || begun.elapsed() < time;
+        let (parameters, settings) = (&self.parameters, &self.settings);
         let packets =
-            output_queued::rehearse(self.torus, &self.parameters, &self.settings, time).ok()?;
+            output_queued::rehearse(self.torus, parameters, settings, &mut goes_on).ok()?;
         (packets > 0).then(|| begun.elapsed().div_f64(packets as f64))
     }
 

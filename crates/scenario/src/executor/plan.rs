@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
 
 use super::ends::{Ends, Place};
 use super::estimate::Pace;
@@ -199,7 +201,8 @@ fn expected(
         }
         series[at].push((rank, number));
     }
-    let begun = Instant::now();
+    // Not the clock, which other work on the machine makes go on.
+    let begun = ThreadTime::now();
     let limit = (all / narrow::<u32>(2 * series.len().clamp(1, MAX_REHEARSED))).min(each);
     // By series that was rehearsed, then rank.
     let mut known: BTreeMap<usize, BTreeMap<usize, Expected>> = BTreeMap::new();

@@ -48,6 +48,8 @@ pub fn obtain(
     if let Some(point) = store.find(identity)? {
         return Ok(Obtained { point, computed: false });
     }
-    let outcome = Simulation::new(scenario)?.run(&mut |_| {});
-    Ok(Obtained { point: store.keep(identity, &outcome.found)?, computed: true })
+    let mut found = Simulation::new(scenario)?.run(&mut |_| {}).found;
+    let kept = scenario.kept_channels;
+    found.channels = kept.keep(&scenario.network.fabric, found.channels);
+    Ok(Obtained { point: store.keep(identity, &found)?, computed: true })
 }

@@ -13,6 +13,7 @@ use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, Wind
 pub(super) fn without_results(row: PointRow) -> PointRow {
     PointRow {
         accepted_load: None,
+        accepted_load_ci95: None,
         accepted_payload: None,
         accepted_minimum_source: None,
         jain_fairness: None,

@@ -1,14 +1,30 @@
 //! A point of several workloads: its loads together, the stretch of time that is measured, and a row
 //! for each workload.
 
+use std::time::Instant;
+
+use cpu_time::ThreadTime;
+
 use super::Simulation;
 use super::rows::{whole, with_latencies};
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
-use flitlab_engine::measure::{ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of};
+use flitlab_engine::measure::{
+    ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of, has_ended,
+};
 use flitlab_report::{PointResult, PointRow, Status, WorkloadRow};
 use flitlab_workload::traffic::LoadRates;
+
+/// A simulation whose end nobody waits for any longer.
+pub(super) struct Unwaited<'f> {
+    pub why: Outgrown,
+    pub engine: Engine<'f, Collector>,
+    /// The engine's memory at first.
+    pub memory: (usize, usize),
+    /// When it was built.
+    pub built: (ThreadTime, Instant),
+}
 
 impl Simulation {
     /// The rates of all loads together; `None` if there is none.
@@ -53,7 +69,8 @@ impl Simulation {
             let (own, (sizes, access)) = (share.load(), &share.member().message);
             let weight = own.zip(whole).map_or(1.0, |(own, whole)| own.flits / whole.flits);
             let (pattern, senders) = (share.pattern(), share.senders());
-            Stream { pattern, senders, sizes, access: *access, weight }
+            let class = share.class();
+            Stream { pattern, senders, sizes, access: *access, class, weight }
         });
         streams.collect()
     }
@@ -63,8 +80,8 @@ impl Simulation {
     /// `None` also if it does not come to its end.
     ///
     /// # Errors
-    /// If the end can't be waited for.
-    pub(super) fn span(&self, watch: &mut Watch<'_>) -> Result<Option<Span>, Outgrown> {
+    /// If the end can't be waited for: the engine as it is by then.
+    pub(super) fn span(&self, watch: &mut Watch<'_>) -> Result<Option<Span>, Box<Unwaited<'_>>> {
         if self.only().is_some() || self.load().is_none() {
             return Ok(None);
         }
@@ -73,9 +90,62 @@ impl Simulation {
         let messages = workload.messages();
         let mut engine = self.engine_without_logs(workload, None);
         let classes: Vec<u8> = finite().map(Share::class).collect();
-        let end = end_of(&mut engine, &classes, messages, watch.progress)?;
+        let memory = engine.memory();
+        let built = (ThreadTime::now(), Instant::now());
+        let end = match end_of(&mut engine, &classes, messages, watch.progress) {
+            Ok(end) => end,
+            Err(why) => return Err(Box::new(Unwaited { why, engine, memory, built })),
+        };
         let start = finite().map(Share::begins).min();
         Ok(start.zip(end))
+    }
+
+    /// Rows of all workloads of a simulation that has not come to its end, if there are several. Those
+    /// that have are completed; the others have the status of the simulation. What was measured of
+    /// them is told where it was measured for so long in a network that goes on.
+    pub(super) fn rows_of_unfinished(
+        &self,
+        engine: &Engine<'_, Collector>,
+        status: Status,
+        classes: &[ClassSummary],
+        measured: Option<Picoseconds>,
+        found: &mut PointResult,
+    ) {
+        if self.only().is_some() {
+            return;
+        }
+        for share in self.shares() {
+            let own = &classes[usize::from(share.class())];
+            let ended = share.member().is_finite && has_ended(engine, share.class());
+            // What hangs says so here.
+            let completed = ended.then(|| self.row_of_finite(share, engine, own, found).ok());
+            let row = completed.flatten().unwrap_or_else(|| match measured {
+                Some(_) if share.member().is_finite => {
+                    self.with_class(PointRow { status, ..PointRow::default() }, share, own)
+                }
+                Some(measured) => self.row_of_load(share, status, own, measured),
+                None => self.row_without_results(share, status),
+            });
+            found.workloads.push(row_of(share, row));
+        }
+    }
+
+    /// Rows of all workloads, which are loads in a network that does not go on.
+    pub(super) fn rows_without_results(&self, status: Status) -> Vec<WorkloadRow> {
+        let row = |share| row_of(share, self.row_without_results(share, status));
+        self.shares().filter(|_| self.only().is_none()).map(row).collect()
+    }
+
+    /// The row of a workload in this state, of which nothing can be told but what it offers.
+    fn row_without_results(&self, share: Share<'_>, status: Status) -> PointRow {
+        let load = share.load();
+        PointRow {
+            status,
+            nodes: u32::try_from(share.senders().len()).ok(),
+            offered_load: load.map(|load| load.fraction),
+            offered_payload: load.map(|load| load.payload / 1e9),
+            ..PointRow::default()
+        }
     }
 
     /// Rows of all workloads, which are loads that were measured for so long, in this state.
@@ -85,9 +155,11 @@ impl Simulation {
         classes: &[ClassSummary],
         measured: Picoseconds,
     ) -> Vec<WorkloadRow> {
-        let shares = self.shares().zip(classes);
-        let row = |(share, own)| row_of(share, self.row_of_load(share, status, own, measured));
-        shares.map(row).collect()
+        let row = |share: Share<'_>| {
+            let own = &classes[usize::from(share.class())];
+            row_of(share, self.row_of_load(share, status, own, measured))
+        };
+        self.shares().map(row).collect()
     }
 
     /// Adds the rows of the workloads, of which some came to their end and the others are loads
@@ -104,7 +176,8 @@ impl Simulation {
     ) -> Result<(), Hangs> {
         let measured = span.map_or(Picoseconds::ZERO, |(start, end)| end - start);
         let mut ends: Vec<(Share<'_>, PointRow)> = Vec::new();
-        for (share, own) in self.shares().zip(classes) {
+        for share in self.shares() {
+            let own = &classes[usize::from(share.class())];
             let row = if share.member().is_finite {
                 let row = self.row_of_finite(share, engine, own, found)?;
                 ends.push((share, row.clone()));

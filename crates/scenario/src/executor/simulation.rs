@@ -14,6 +14,7 @@ use super::rows::{
     channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
+use super::several::Unwaited;
 use super::timeline::TimelineLog;
 use super::warnings::{
     TOO_LONG, channels_warning, dropped_warning, livelock_warning, load_warnings, outgrown_warning,
@@ -27,6 +28,7 @@ use flitlab_engine::measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LoadBound,
     LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, ZeroLoad, forecast,
     load_bounds, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
+    summary_until_now,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
@@ -233,9 +235,10 @@ impl Simulation {
         self.scenario.network.routes().expect("or there would be no simulation")
     }
 
-    /// The workloads, by class.
+    /// The workloads that send something, by class.
     pub fn shares(&self) -> impl Iterator<Item = Share<'_>> {
-        (0..).take(self.bound.len()).map(|class| Share::new(self, class))
+        let classes = (0..).zip(&self.bound).filter(|(_, member)| !member.is_silent);
+        classes.map(|(class, _)| Share::new(self, class))
     }
 
     /// The workload, if it is the only one.
@@ -245,10 +248,8 @@ impl Simulation {
 
     /// The terminals that send something, ascending.
     pub fn senders(&self) -> Vec<u32> {
-        let mut senders = self.bound[0].senders.clone();
-        for member in &self.bound[1..] {
-            senders.extend(&member.senders);
-        }
+        let mut senders: Vec<u32> =
+            self.shares().flat_map(|share| share.senders().iter().copied()).collect();
         senders.sort_unstable();
         senders.dedup();
         senders
@@ -336,7 +337,7 @@ impl Simulation {
     }
 
     /// The traffic from its beginning.
-    pub(crate) fn workload(&self) -> Box<dyn Workload> {
+    pub fn workload(&self) -> Box<dyn Workload> {
         workload::whole(self)
     }
 
@@ -413,6 +414,7 @@ impl Simulation {
             offered_load: Some(fraction),
             offered_payload: Some(payload / 1e9),
             accepted_load: Some(measured.accepted_flits * to_fraction),
+            accepted_load_ci95: measured.accepted_flits_half_width.map(|half| half * to_fraction),
             accepted_payload: Some(measured.accepted_payload / 1e9),
             accepted_minimum_source: Some(measured.accepted_payload_minimum / 1e9),
             jain_fairness: measured.fairness,
@@ -460,7 +462,9 @@ impl Simulation {
         }
         warnings.extend(dropped);
         warnings.extend(channels_warning(channels.len(), measured.summary.all_channels));
-        let workloads = if stuck || self.only().is_some() {
+        let workloads = if stuck {
+            self.rows_without_results(row.status)
+        } else if self.only().is_some() {
             Vec::new()
         } else {
             self.rows_of_loads(row.status, &measured.summary.classes, measured.measured)
@@ -533,7 +537,7 @@ impl Simulation {
         let flit_time = parameters.link_flit_time();
         let all = self.senders().len() as f64 / flit_time.0 as f64;
         let flits = rates.flits * all;
-        let loads = || self.bound.iter().filter(|member| member.workload.load().is_some());
+        let loads = || self.shares().map(Share::member).filter(|it| it.workload.load().is_some());
         let flits_of_packet = |bytes: u64| {
             u64::from(parameters.packet_flits(bytes.min(parameters.maximum_payload.0)))
         };
@@ -599,14 +603,7 @@ impl Simulation {
         let (messages, span) = (workload.messages(), self.span(watch));
         let span = match span {
             Ok(span) => span,
-            Err(Outgrown { time, growth }) => {
-                let measured =
-                    PointRow { status: Status::NotSteady, simulated_time: Some(time), ..row };
-                let warnings = vec![outgrown_warning(time, growth)];
-                let found = PointResult { measured, warnings, ..PointResult::default() };
-                let work = Work { simulating: started.elapsed(), ..Work::default() };
-                return Outcome { found, deadlock: None, logged: Logged::default(), work };
-            }
+            Err(unwaited) => return self.outgrown(*unwaited, row, started),
         };
         let mut engine = self.engine(workload);
         go_on(&mut engine, state);
@@ -615,17 +612,19 @@ impl Simulation {
         let measured = measure_finite(&mut engine, messages, self.senders().len(), span, watch);
         let logged = engine.observer().logged();
         let work = self.work(&engine, started, built, memory);
+        let classes = engine.observer().by_class();
         // Of a point that does not come to its end.
-        let unfinished = |status, time, warnings| PointResult {
-            measured: PointRow {
+        let unfinished = |status, time, warnings| {
+            let measured = PointRow {
                 status,
                 simulated_time: Some(time),
                 events: engine.counters().grants,
                 digest: Some(engine.digest().0),
                 ..row.clone()
-            },
-            warnings,
-            ..PointResult::default()
+            };
+            let mut found = PointResult { measured, warnings, ..PointResult::default() };
+            self.rows_of_unfinished(&engine, status, &classes, None, &mut found);
+            found
         };
         let outcome = |found, deadlock| Outcome { found, deadlock, logged, work };
         let measured = match measured {
@@ -668,6 +667,42 @@ impl Simulation {
             found = unfinished(Status::Stuck, time, vec![warning]);
         }
         outcome(found, None)
+    }
+
+    /// The outcome of what comes to an end beside loads that leave it no room, in a simulation that was
+    /// begun at this time: what was measured until it was ended, as of a load that is not steady.
+    fn outgrown(&self, unwaited: Unwaited<'_>, row: PointRow, started: ThreadTime) -> Outcome {
+        let Unwaited { why: Outgrown { time, growth }, mut engine, memory, built } = unwaited;
+        let summary = summary_until_now(&mut engine);
+        let row = PointRow {
+            status: Status::NotSteady,
+            simulated_time: Some(time),
+            network_latency_mean: summary.network_latency.map(whole),
+            hops_mean: summary.hops,
+            events: summary.counters.grants,
+            digest: Some(summary.digest.0),
+            ..with_latencies(row, summary.packet_latency, summary.message_latency)
+        };
+        let row = with_order(self.with_derouted(row, summary.derouted), summary.reordering);
+        let row = with_link_errors(row, &self.scenario.parameters, &summary.counters);
+        let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
+        let row = with_dropped(row, drops, &summary.counters);
+        let channels = channel_rows(&summary.channels);
+        let mut found = PointResult {
+            warnings: [outgrown_warning(time, growth)]
+                .into_iter()
+                .chain(channels_warning(channels.len(), summary.all_channels))
+                .chain(dropped_warning(&row))
+                .collect(),
+            measured: row,
+            channels,
+            latencies: latency_rows(&summary.packet_latency_quantiles),
+            ..PointResult::default()
+        };
+        let status = found.measured.status;
+        self.rows_of_unfinished(&engine, status, &summary.classes, Some(time), &mut found);
+        let work = self.work(&engine, started, built, memory);
+        Outcome { found, deadlock: None, logged: Logged::default(), work }
     }
 
     /// Adds what the workloads say when nothing is left to happen.

@@ -1,5 +1,5 @@
 //! How much the workloads of a scenario slow each other: each that ends is simulated alone as well,
-//! or beside each one of the others.
+//! or beside each one of the others. The network is the same; what the others send is gone.
 
 use super::simulation::{Outcome, Simulation};
 use crate::Scenario;
@@ -93,8 +93,7 @@ impl Simulation {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Times, String> {
         let all = self.scenario();
-        let mut scenario = Scenario { workload: all.workload.only_those(members), ..all.clone() };
-        scenario.parameters.classes = scenario.workload.classes();
+        let scenario = Scenario { workload: all.workload.only_those(members), ..all.clone() };
         let simulation = Self::new(&scenario).map_err(|error| error.to_string())?;
         let Outcome { found, work, .. } = simulation.on_threads(self.threads()).run(progress);
         outcome.work.add(&work);

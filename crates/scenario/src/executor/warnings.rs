@@ -7,7 +7,7 @@ use flitlab_base::units::{Picoseconds, counted, time_text};
 use flitlab_engine::Passage;
 use flitlab_engine::measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
-    MAX_WINDOWS,
+    MAX_WINDOWS, Settings, WarmUp,
 };
 use flitlab_report::PointRow;
 
@@ -60,11 +60,10 @@ pub(super) fn load_warnings(
                 if measure.window.is_some() { "--set measure.window=auto" } else { &longer }
             )
         }
-        Ending::Undecided(Doubt::WarmUp) => format!(
-            "undecided: what is under way did not become level within the warm-up's {} windows, and did not \
-             clearly grow after them; try a longer warm-up with --set measure.warm_up_windows={}",
-            measure.warm_up_windows,
-            measure.warm_up_windows.max(5).saturating_mul(2).min(MAX_WINDOWS)
+        Ending::Undecided(Doubt::WarmUp) => warm_up_too_short(measure, measured.warm_up),
+        Ending::Undecided(Doubt::Filling) => format!(
+            "undecided: in {windows} windows what waits at the sources grew, but less and less, so load {offered:.3} is \
+             near saturation, or the network still fills; try longer with {longer}"
         ),
         Ending::Undecided(Doubt::Source { terminal, others }) => format!(
             "undecided: in {windows} windows the source queue of terminal {terminal}{} neither clearly grew nor ran \
@@ -108,6 +107,23 @@ pub(super) fn load_warnings(
         )
     });
     [Some(warning), bound].into_iter().flatten().collect()
+}
+
+/// Says that what is under way was not level when the measurement began.
+fn warm_up_too_short(measure: &Settings, warm_up: Picoseconds) -> String {
+    let time = time_text(warm_up);
+    match measure.warm_up {
+        WarmUp::For(_) => format!(
+            "undecided: what is under way still rose or fell after the warm-up of {time}; try a longer one with --set \
+             'measure.warm_up=\"{}\"'",
+            time_text(warm_up * 4)
+        ),
+        WarmUp::UntilLevel { most } => format!(
+            "undecided: what is under way did not become level within the warm-up of {time}, and did not clearly grow \
+             after it; try a longer warm-up with --set measure.warm_up_windows={}",
+            most.max(5).saturating_mul(2).min(MAX_WINDOWS)
+        ),
+    }
 }
 
 /// Why a simulation was ended that would go on for ever, and what to change.
@@ -194,9 +210,8 @@ fn not_steady(cause: &Cause, offered: f64, row: &PointRow, longer: &str) -> Stri
             growth * 100.0
         ),
         Cause::Whole { growth } => format!(
-            "not steady: what is under way grew by {:.1}% of what was offered, so load {offered:.3} looks \
-             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}, or \
-             a longer warm-up with --set measure.warm_up_windows=200",
+            "not steady: what waits at the sources grew by {:.1}% of what was offered, so load {offered:.3} looks \
+             past saturation (accepted {accepted:.3}); {latencies}. Try --set traffic.load={}",
             growth * 100.0,
             advised(accepted)
         ),

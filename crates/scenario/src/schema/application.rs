@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::foreign;
 use crate::workload::Given;
 use crate::workload::LARGEST_MESSAGE;
 use flitlab_base::document::{
@@ -14,10 +15,11 @@ use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
-    generate::{Generator, MAX_CHANNELS, Make, Parameters, make},
+    generate::{Generator, MAX_CHANNELS, Make, Parameters, collective, make},
     loggops,
-    read::{FORMATS, Format, OPTIONS, Options, read as read_application},
+    read::{Format, OPTIONS, Options, read as read_application},
 };
+use flitlab_workload::formats::FileKind;
 use flitlab_workload::traffic::{
     AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, Placement, RemoteRead,
 };
@@ -32,13 +34,15 @@ pub(crate) fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<App
         Some(Placement::RoundRobin) => 1,
         _ => ranks_per_node,
     };
-    let schedule = schedule(reader, given.registry, together);
+    let found = schedule(reader, given.registry, together);
+    let Found { schedule, notes, sends_wait } = found.unwrap_or_default();
     let schedule = repeated(reader, schedule);
-    let host = host(reader, given.parameters);
-    let carrier = carrier(reader);
+    let host = host(reader, given.parameters, sends_wait);
+    let carrier = carrier(reader, sends_wait);
     let nodes = given.nodes.take().map(sorted);
     Some(ApplicationSpec {
         schedule: schedule?,
+        notes: notes.into(),
         placement: placement?,
         ranks_per_node,
         host: host?,
@@ -52,18 +56,36 @@ fn sorted(mut nodes: Vec<u32>) -> Arc<[u32]> {
     nodes.into()
 }
 
+/// What ranks do.
+struct Found {
+    schedule: Option<Arc<Schedule>>,
+    /// What is to be said of it.
+    notes: Vec<String>,
+    /// Whether large messages wait for their receipt.
+    sends_wait: bool,
+}
+
+impl Default for Found {
+    /// Nothing was found.
+    fn default() -> Self {
+        Self { schedule: None, notes: Vec::new(), sends_wait: true }
+    }
+}
+
+impl Found {
+    fn of(schedule: Schedule) -> Self {
+        Self { schedule: Some(Arc::new(schedule)), ..Self::default() }
+    }
+}
+
 /// The schedule, from a file or made in.
-fn schedule(
-    reader: &mut Reader<'_>,
-    registry: &Registry,
-    ranks_per_node: u32,
-) -> Option<Arc<Schedule>> {
+fn schedule(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) -> Option<Found> {
     let (file, made) = (reader.has("file"), reader.has("schedule"));
     if let (true, true, Some(place)) = (file, made, reader.key_place("schedule")) {
         let problem = Diagnostic::new(&place, "an application has `file` or `schedule`, not both");
         reader.problems.push(problem.help("keep one of the two"));
     }
-    let schedule = if reader.is_documenting() {
+    let found = if reader.is_documenting() {
         from_file(reader);
         made_in(reader, registry, ranks_per_node)
     } else if let (false, Some(problem)) = (file, file_as_generator(reader)) {
@@ -93,7 +115,8 @@ fn schedule(
         None
     }?;
     let key = if made { "schedule" } else { "file" };
-    let unmatched = check(&schedule);
+    let schedule = found.schedule.as_ref()?;
+    let unmatched = check(schedule);
     let place = reader.place(key)?;
     for Unmatched { action, count, example } in &unmatched {
         let which = schedule.describe(*example);
@@ -109,7 +132,7 @@ fn schedule(
             }
         });
     }
-    unmatched.is_empty().then(|| Arc::new(schedule))
+    unmatched.is_empty().then_some(found)
 }
 
 /// The schedule as often as it is to be done.
@@ -131,7 +154,7 @@ fn repeated(reader: &mut Reader<'_>, schedule: Option<Arc<Schedule>>) -> Option<
     }
 }
 
-fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
+fn from_file(reader: &mut Reader<'_>) -> Option<Found> {
     let kind = Text { what: "a file's path", example: "allreduce.goal" };
     let doc = "A file beside the scenario with what each rank sends, receives and computes: a GOAL schedule, or a trace of \
                another program (one of the files of all ranks, or their folder); or `schedule` in its place. \
@@ -150,15 +173,17 @@ fn from_file(reader: &mut Reader<'_>) -> Option<Schedule> {
     read_other(reader, "file", &kind, doc, |path, files| {
         let reading = read_application(path, &options)?;
         *files = reading.files;
-        Ok(reading.schedule)
+        let notes = reading.notes.into_iter().map(|note| format!("{}: {note}", path.display()));
+        let (notes, sends_wait) = (notes.collect(), reading.sends_wait);
+        Ok(Found { notes, sends_wait, ..Found::of(reading.schedule) })
     })
 }
 
 /// What a trace does not say; keys that mean nothing to its format are refused.
 fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
     let documenting = reader.is_documenting();
-    let format = format.unwrap_or(&FORMATS[0]);
-    let takes = |key| documenting || format.takes().contains(&key);
+    // Of a file that can't be read no key is wrong.
+    let takes = |key| documenting || format.is_none_or(|format| format.takes().contains(&key));
     let mut options = Options::default();
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
     let doc = "Of a trace that counts operations: how many of them a rank computes a second.";
@@ -179,8 +204,9 @@ fn options(reader: &mut Reader<'_>, format: Option<&Format>) -> Options {
         options.groups = file.map(|file| (file.name(), file.text));
     }
     for key in OPTIONS.into_iter().filter(|key| !takes(key)) {
-        let (message, help) = format.refusal(key);
-        reader.forbid(key, &message, &help);
+        if let Some((message, help)) = format.map(|format| format.refusal(key)) {
+            reader.forbid(key, &message, &help);
+        }
     }
     options
 }
@@ -202,7 +228,7 @@ fn file_as_generator(reader: &Reader<'_>) -> Option<Diagnostic> {
 }
 
 /// The schedule of a generator.
-fn made_in(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) -> Option<Schedule> {
+fn made_in(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) -> Option<Found> {
     let doc =
         "A schedule that is made in, in place of `file`. docs/schedules.md says what each is.";
     let choice = Choice::required("schedule", "schedule", doc);
@@ -210,20 +236,20 @@ fn made_in(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) ->
     let variants = registry.rows().map(|row| {
         row_with_keys(row, move |reader: &mut Reader<'_>| match row.component {
             Generator::Of { .. } => {
-                let parameters = parameters(reader, &row);
-                Some(Box::new(move |ranks_per_node| {
-                    make(
-                        row.name,
-                        &Parameters { ranks_per_node: Some(ranks_per_node), ..parameters },
-                    )
-                }) as Make)
+                let parameters = parameters(reader, row.name, &row);
+                let note = same_way(&parameters, ranks_per_node);
+                let make = move |ranks_per_node| {
+                    let own = parameters.ranks_per_node.unwrap_or(ranks_per_node);
+                    make(row.name, &Parameters { ranks_per_node: Some(own), ..parameters })
+                };
+                Some((Box::new(make) as Make, note))
             }
-            Generator::Reads(read) => read(reader),
+            Generator::Reads(read) => Some((read(reader)?, None)),
         })
     });
-    let make = reader.choice(&choice, variants.collect())?;
+    let (make, note) = reader.choice(&choice, variants.collect())?;
     match make(ranks_per_node) {
-        Ok(schedule) => Some(schedule),
+        Ok(schedule) => Some(Found { notes: note.into_iter().collect(), ..Found::of(schedule) }),
         Err(message) => {
             // A key that is wrong by itself has been reported.
             if let Some(place) = place.filter(|_| !reader.broken.contains("application.schedule")) {
@@ -235,8 +261,20 @@ fn made_in(reader: &mut Reader<'_>, registry: &Registry, ranks_per_node: u32) ->
     }
 }
 
+/// Says that channels don't differ, which begin with different ranks of a node.
+fn same_way(parameters: &Parameters, ranks_per_node: u32) -> Option<String> {
+    let channels = parameters.channels.filter(|channels| *channels > 1)?;
+    let alone = parameters.ranks_per_node.unwrap_or(ranks_per_node) == 1;
+    alone.then(|| {
+        format!(
+            "all {channels} `channels` go from rank to rank in the same order, since no ranks share a node: \
+             `ranks_per_node` beside it says how many do, such as 8"
+        )
+    })
+}
+
 /// The parameters that a generator takes.
-fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
+fn parameters(reader: &mut Reader<'_>, made: &str, generator: &Generator) -> Parameters {
     let count = |range| Whole { range };
     let mut parameters = Parameters::default();
     let doc = "How many ranks there are.";
@@ -253,10 +291,18 @@ fn parameters(reader: &mut Reader<'_>, generator: &Generator) -> Parameters {
     parameters.bytes = bytes.map(|bytes| bytes.0);
     let doc = "The rank that all comes from, or goes to: 0 if absent.";
     parameters.root = taken(reader, generator, "root", &count(0..=1 << 27), doc).map(narrow);
-    let doc = "Parts of the bytes that are dealt with beside each other, as NCCL's channels: 1 if absent.";
+    if collective::named(made).is_some() {
+        let doc = "How many ranks that follow each other share a node, for algorithms that go by nodes: as \
+                   `ranks_per_node` of [application] if absent, which it need not be where links join the ranks of a node.";
+        let share = reader.optional("ranks_per_node", &count(1..=65536), doc);
+        parameters.ranks_per_node = share.map(narrow);
+    }
+    let doc = "Parts of the bytes that are dealt with beside each other, as NCCL's channels, each from another rank of a \
+               node on: 1 if absent.";
     let channels = taken(reader, generator, "channels", &count(1..=MAX_CHANNELS.into()), doc);
     parameters.channels = channels.map(narrow);
-    let doc = "The most bytes that algorithms in segments send at once.";
+    let doc = "The most bytes that algorithms in segments send at once: 64 KiB of `binary` and `chain` of broadcast and \
+               reduce, and of `tree` and `double-binary-tree`, if absent; the others send parts whole then.";
     let segment = taken(reader, generator, "segment", &size(1, LARGEST_MESSAGE), doc);
     parameters.segment = segment.map(|bytes| bytes.0);
     let rate = Number { above: 0.0, to: 1e18, inclusive: true };
@@ -353,7 +399,7 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
                 Some(help) => (number, format!("{message}: {help}")),
                 None => (number, message),
             });
-            nodes.push(file.take(reader, found)?);
+            nodes.push(foreign::take(&file, reader, FileKind::Placement, found)?);
         }
     }
     Some(Placement::Given(nodes.into()))
@@ -362,6 +408,7 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
 fn host(
     reader: &mut Reader<'_>,
     parameters: &flitlab_engine::Parameters,
+    sends_wait: bool,
 ) -> Option<HostParameters> {
     let mut host = HostParameters {
         send_overhead: parameters.send_overhead,
@@ -369,7 +416,10 @@ fn host(
         ..HostParameters::default()
     };
     let doc = "Larger messages wait at their sender until their receipt has begun (LogGOPS' S).";
-    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut host.eager_limit, doc);
+    let note = "64 KiB, and of a trace of Chakra, whose sends wait for no receipt, 1024 GiB";
+    let limit = eager_limit(sends_wait, host.eager_limit);
+    host.eager_limit =
+        reader.value_from("eager_limit", &size(0, LARGEST_MESSAGE), limit, note, doc);
     let doc = "Who sees to it that a large message comes once its receipt has begun.";
     let adapter = "the adapters, at once, whatever their hosts are busy with.";
     let processor = "the ranks themselves, when the operation's stream is free; it takes them a send overhead each.";
@@ -404,6 +454,11 @@ fn host(
     let doc = "How fast ranks of one node send each other bytes. Assumed.";
     reader.set("memory_rate", &rate(), &mut host.memory_rate, doc);
     Some(HostParameters { answer: answer?, ..host })
+}
+
+/// The default of a limit that is usually this.
+const fn eager_limit(sends_wait: bool, usual: Bytes) -> Bytes {
+    if sends_wait { usual } else { Bytes(LARGEST_MESSAGE) }
 }
 
 /// The times of a rendezvous by remote reads.
@@ -447,7 +502,7 @@ fn adapter_times(reader: &mut Reader<'_>, parameters: &flitlab_engine::Parameter
     adapter.unwrap_or_default()
 }
 
-fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
+fn carrier(reader: &mut Reader<'_>, sends_wait: bool) -> Option<Carrier> {
     let doc = "What carries messages between ranks.";
     let choice = Choice::usual("network", "network", "flits", doc);
     let flits = "the network of this scenario, flit by flit.";
@@ -457,13 +512,15 @@ fn carrier(reader: &mut Reader<'_>) -> Option<Carrier> {
         &choice,
         vec![
             plain("flits", Carrier::Flits, flits),
-            with_keys("loggops", loggops, |reader| Some(Carrier::LogGops(loggops_of(reader)?))),
+            with_keys("loggops", loggops, move |reader| {
+                Some(Carrier::LogGops(loggops_of(reader, sends_wait)?))
+            }),
         ],
     )
 }
 
 /// The parameters of LogGOPS; whole nanoseconds.
-fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
+fn loggops_of(reader: &mut Reader<'_>, sends_wait: bool) -> Option<loggops::LogGops> {
     let mut parameters = loggops::LogGops::CLASSIC;
     let doc = "Whose rules: for one schedule they give times up to eight times apart.";
     let classic = "LogGOPSim's: a message's gap is charged at its receiver.";
@@ -491,9 +548,10 @@ fn loggops_of(reader: &mut Reader<'_>) -> Option<loggops::LogGops> {
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: true };
     let doc = "G: nanoseconds for each byte but the first of a message; a whole number under \"classic\".";
     reader.set("gap_per_byte", &per_byte, &mut parameters.gap_per_byte, doc);
-    let mut eager_limit = Bytes(parameters.eager_limit);
+    let limit = eager_limit(sends_wait, Bytes(parameters.eager_limit));
     let doc = "S: larger messages wait for their receipt.";
-    reader.set("eager_limit", &size(0, LARGEST_MESSAGE), &mut eager_limit, doc);
+    let note = "65535 B, and of a trace of Chakra, whose sends wait for no receipt, 1024 GiB";
+    let eager_limit = reader.value_from("eager_limit", &size(0, LARGEST_MESSAGE), limit, note, doc);
     let dialect = dialect?;
     if dialect == loggops::Dialect::Classic && parameters.gap_per_byte.fract() != 0.0 {
         if let Some(place) = reader.place("gap_per_byte") {

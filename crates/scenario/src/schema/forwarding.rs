@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::schema::foreign;
 use crate::{RoutingSpec, TopologySpec, routing::OpenSmTable};
 use flitlab_base::InvalidLine;
 use flitlab_base::document::{
@@ -11,9 +12,10 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::ANY_TABLE;
 use flitlab_routing::{
-    agnostic::{Algorithm, Parameters, Partition},
+    agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
 };
+use flitlab_workload::formats::FileKind;
 
 /// `vcs` is the number of virtual channels of the routers.
 pub(super) fn agnostic<'v, 'd>(
@@ -48,7 +50,19 @@ pub(super) fn agnostic<'v, 'd>(
         let partitions =
             [("near", Partition::Near, near), ("in-turn", Partition::InTurn, "in turn.")];
         let partition = reader.one_of("partition", "partition", doc, partitions)?;
-        let parameters = Parameters { vcs, partition };
+        let doc = "What spreads packets over `lanes` that the table has no need of: it is copied into them, and a packet keeps to \
+                   one copy.";
+        let by_destination = "its destination, by a hash: packets to one node share buffers with few others.";
+        let by_pair = "the switch of its source and its destination, by a hash: packets to one node take all lanes, as those that \
+                       choose do.";
+        let none = "nothing: packets take the virtual channels that the algorithm gives them, of many one.";
+        let spreads = [
+            ("none", None, none),
+            ("by-destination", Some(Spread::ByDestination), by_destination),
+            ("by-pair", Some(Spread::ByPair), by_pair),
+        ];
+        let spread = reader.one_of("spread", "spread", doc, spreads)?;
+        let parameters = Parameters { vcs, partition, spread };
         Some(RoutingSpec::Agnostic { algorithm: algorithm?, parameters })
     })
     .known_as(registry.rows::<Algorithm>().flat_map(|it| {
@@ -96,13 +110,17 @@ pub(super) fn opensm<'v, 'd: 'v>(
         let netlist = topology?.netlist().ok()?;
         let tables = tables?;
         let line = |error: InvalidLine| (error.line, error.message);
-        let mut dump = tables.take(reader, Dump::read(&netlist, &tables.text).map_err(line))?;
+        let read = Dump::read(&netlist, &tables.text).map_err(line);
+        let mut dump = foreign::take(&tables, reader, FileKind::Tables, read)?;
         if let Some(paths) = &paths {
             let levels =
                 PathLevels { paths: &paths.text, map: map.as_ref().map(|map| map.text.as_str()) };
             if let Err((text, error)) = dump.set_levels(&netlist, levels) {
-                let file = if text == "map" { map.as_ref()? } else { paths };
-                return file.take(reader, Err(line(error)));
+                let (file, wanted) = match text {
+                    "map" => (map.as_ref()?, FileKind::Lanes),
+                    _ => (paths, FileKind::Levels),
+                };
+                return foreign::take(file, reader, wanted, Err(line(error)));
             }
         } else if map.is_some() {
             reader.forbid(

@@ -4,7 +4,7 @@ use crate::executor::Slowdowns;
 use crate::{RouterModel, Workloads};
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{MAX_WINDOWS, Settings};
+use flitlab_engine::measure::{MAX_WINDOWS, Settings, WarmUp};
 use flitlab_output_queued::Parameters;
 
 pub(super) fn read(
@@ -54,16 +54,39 @@ fn slowdowns_of(reader: &mut Reader<'_>) -> Option<Slowdowns> {
     )
 }
 
+/// Reads what ends the warm-up: a time that is given, or a level that is found.
+fn warm_up(reader: &mut Reader<'_>, default: WarmUp) -> WarmUp {
+    let doc = "Length of the warm-up, whether or not what is under way is level then, as for a comparison with a \
+               program that warms up for a number of cycles; \"auto\" waits until it is level.";
+    let kind = WordOr { word: "auto", also: "automatic", kind: time(Picoseconds(1)) };
+    let mut length = None;
+    reader.set("warm_up", &kind, &mut length, doc);
+    if let Some(length) = length.filter(|_| !reader.is_documenting()) {
+        let message = "`warm_up` says how long the warm-up is";
+        reader.forbid("warm_up_windows", message, "leave out one of the two");
+        return WarmUp::For(length);
+    }
+    let WarmUp::UntilLevel { mut most } = default else { return default };
+    let windows = Whole { range: 1..=u64::from(MAX_WINDOWS) };
+    reader.set(
+        "warm_up_windows",
+        &windows,
+        &mut most,
+        "Most windows of warm-up, if `warm_up` is \"auto\".",
+    );
+    WarmUp::UntilLevel { most }
+}
+
 fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered \
-               load, the messages and the process.";
+               load, the messages and the process, and doubles it where the network fills slowly.";
     let kind = WordOr { word: "auto", also: "automatic", kind: time(Picoseconds(1)) };
     reader.set("window", &kind, &mut settings.window, doc);
+    settings.warm_up = warm_up(reader, settings.warm_up);
     let mut count = |key, least, windows: &mut u32, doc| {
         reader.set(key, &Whole { range: least..=u64::from(MAX_WINDOWS) }, windows, doc);
     };
-    count("warm_up_windows", 1, &mut settings.warm_up_windows, "Most windows of warm-up.");
     // A confidence interval needs two means.
     count("minimum_windows", 2, &mut settings.minimum_windows, "Fewest windows measured.");
     count("maximum_windows", 2, &mut settings.maximum_windows, "Most windows measured.");
@@ -71,7 +94,7 @@ fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     let doc = "Half width of the 95% confidence interval of the mean latency, relative to the mean, at \
          which the measurement ends.";
     reader.set("precision", &fraction, &mut settings.precision, doc);
-    let doc = "Growth of all that is under way, as a fraction of what is offered, up to which a load may be \
+    let doc = "Growth of all that waits at the sources, as a fraction of what is offered, up to which a load may be \
          called steady; each source queue is judged by itself.";
     reader.set("growth", &fraction, &mut settings.growth, doc);
     let doc = "Whether it is counted how many packets are overtaken by one of their pair that was sent later.";

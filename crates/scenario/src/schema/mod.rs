@@ -5,15 +5,18 @@ pub(super) mod application;
 mod bfs;
 mod direction_order;
 mod errors;
+mod foreign;
 mod forwarding;
 mod interruption;
 mod measure;
 pub(super) mod pattern;
 mod relation;
+mod results;
 mod router;
 mod routing;
 mod topology;
 
+use super::executor::KeptChannels;
 use super::name::ScenarioName;
 use super::workload::{self, Allocator, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
@@ -36,6 +39,7 @@ pub(super) struct Draft {
     pub routing: Option<RoutingSpec>,
     pub workload: Option<Workloads>,
     pub measure: Settings,
+    pub kept_channels: KeptChannels,
     pub interruption: Option<InterruptionSpec>,
 }
 
@@ -118,6 +122,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         parameters.classes = workloads.classes();
     }
     let measure = measure::read(reader, &mut model, workload.as_mut());
+    let kept_channels = results::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
     reader.finish();
@@ -132,6 +137,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         routing,
         workload,
         measure,
+        kept_channels,
         interruption,
     }
 }

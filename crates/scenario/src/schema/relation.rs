@@ -172,7 +172,8 @@ pub(super) fn variant<'v, 'd>(
             injection_bubble,
             again,
             settles: settles?,
-            selection: selection?,
+            // One that is refused above must not be looked at elsewhere.
+            selection: selection?.filter(|_| !is_phased),
             unproved,
         }))
     })

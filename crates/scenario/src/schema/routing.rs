@@ -12,7 +12,8 @@ use flitlab_routing::{
     angara::{Algorithm, Freedoms, Parameters, Stop},
 };
 
-use super::{adaptive, bfs, direction_order, forwarding, forwarding::in_table, relation};
+use super::{adaptive, bfs, direction_order, foreign, forwarding, forwarding::in_table, relation};
+use flitlab_workload::formats::FileKind;
 
 /// Routings of any fabric, which have no bubble rule.
 const ANY_FABRIC: [&str; 3] = ["agnostic", "opensm", "relation"];
@@ -83,7 +84,8 @@ pub(super) fn read(
         let file =
             InputFile::required(reader, "path", &kind, "The table file, beside the scenario.")?;
         let read = TableFile::parse(&file.text).map_err(|error| (error.line, error.message));
-        Some(RoutingSpec::File(Arc::new(file.take(reader, read)?)))
+        let table = foreign::take(&file, reader, FileKind::Routes, read)?;
+        Some(RoutingSpec::File(Arc::new(table)))
     });
     let of_angara = registry.rows::<Algorithm>().map(|it| (it.name, in_table("angara", it.name)));
     let mut variants = vec![

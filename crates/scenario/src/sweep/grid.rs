@@ -1,5 +1,7 @@
 //! `[sweep.grid]`: keys with the values that they take.
 
+use std::collections::HashSet;
+
 use flitlab_base::document::{
     Diagnostic, Kind, Location, Node, Slot, Table, Value, range, wrong_type,
 };
@@ -85,10 +87,13 @@ fn elements(
         return Err(vec![Diagnostic::new(place, format!("`{path}` has no values"))]);
     }
     let mut problems = Vec::new();
-    let mut values: Vec<(String, Node)> = Vec::new();
+    let mut values: Vec<(String, Node)> = Vec::with_capacity(list.len());
+    // Values that are written the same, or are the same number, are equal.
+    let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
     for node in list {
         let text = node.place.text();
-        if values.iter().any(|(_, earlier)| equal(earlier, node)) {
+        let is_new_number = number(node).is_none_or(|number| numbers.insert(number.to_bits()));
+        if !texts.insert(text) || !is_new_number {
             problems.push(
                 Diagnostic::new(&node.place, format!("`{path}` has the value {text} twice"))
                     .label("the second time"),
@@ -99,13 +104,11 @@ fn elements(
     if problems.is_empty() { Ok(values) } else { Err(problems) }
 }
 
-/// Whether two values are written the same, or are the same number.
-fn equal(one: &Node, other: &Node) -> bool {
-    let number = |node: &Node| match &node.value {
+/// The number that a value is; zero has no sign.
+fn number(node: &Node) -> Option<f64> {
+    match &node.value {
         Value::Integer(number) => number.map(|number| number as f64),
-        Value::Float(number, _) => Some(*number),
+        Value::Float(number, _) => Some(*number + 0.0),
         _ => None,
-    };
-    one.place.text() == other.place.text()
-        || number(one).is_some_and(|number_of_one| Some(number_of_one) == number(other))
+    }
 }

@@ -13,6 +13,7 @@ mod slurm;
 mod table;
 mod toml;
 mod unasked;
+mod unlike;
 mod zip;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,8 @@ pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 use unasked::Comparison;
 pub use unasked::Unasked;
+use unlike::KeysOfSeries;
+pub use unlike::{Resource, Unlike, UnlikeGroup};
 
 /// With which load a series is read if saturation is looked for and no load is given.
 const START_LOAD: f64 = 0.01;
@@ -54,6 +57,11 @@ pub struct Sweep {
     /// Series that have other routers, links and adapters than the rest, because their topology or
     /// routing has other defaults; empty if all have the same, or the sweep gives them.
     pub unasked: Vec<Unasked>,
+    /// Series of one figure whose keys give them other buffers, rates or packets; empty if their
+    /// presets differ, of which `unasked` tells.
+    unlike_keys: Vec<Unlike>,
+    /// The paths that the sweep sets.
+    given: Vec<String>,
     /// Keys that are not the same in all points, though neither the document nor the sweep says so.
     implied: BTreeSet<String>,
     /// `[sweep]` with every value written out.
@@ -169,6 +177,7 @@ impl Sweep {
         let (mut points, mut problems) = (Vec::new(), hidden_mistakes(document, &table));
         let mut keys_of_series = Vec::new();
         let mut comparison = Comparison::default();
+        let mut unlike: Vec<KeysOfSeries> = Vec::new();
         for number in 0..choices {
             let mut document = base.clone();
             let choice = axis::choose(&axes, number, &mut document);
@@ -194,6 +203,7 @@ impl Sweep {
                         };
                         if repetition == 0 {
                             comparison.add(&point, &read);
+                            unlike::note(&mut unlike, &point, &read);
                         }
                         points.push(point);
                         let first = number % (choices / table.series.len().max(1)) == 0;
@@ -207,6 +217,12 @@ impl Sweep {
         }
         problems.extend(figures::unknown_series(document, &table.figures, &points));
         Diagnostics::check(problems)?;
+        let given = unasked::given(&table);
+        let implied = comparison.implied(&base, &table);
+        // Presets that the sweep gives bring other keys along, as it says.
+        let has_one_preset = comparison.has_one_preset();
+        let unlike_keys =
+            if has_one_preset { unlike::of_keys(&unlike, &given) } else { Vec::new() };
         Ok(Self {
             saturation: table.saturation,
             past_saturation: table.past_saturation,
@@ -214,8 +230,10 @@ impl Sweep {
             figures: table.figures.clone(),
             slurm: table.slurm.clone(),
             points,
-            implied: comparison.implied(&base, &table),
+            implied,
             unasked: comparison.unasked(&table),
+            unlike_keys,
+            given,
             table: toml::of_table(&table, &keys_of_series),
         })
     }

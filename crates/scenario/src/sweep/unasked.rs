@@ -77,6 +77,11 @@ impl Comparison {
         self.all.iter().filter(varies).cloned().collect()
     }
 
+    /// Whether all points have the same preset.
+    pub fn has_one_preset(&self) -> bool {
+        self.presets.len() < 2
+    }
+
     /// The groups of series that differ in their presets; none if all have one, or the sweep gives
     /// it.
     pub fn unasked(self, sweep: &SweepTable) -> Vec<Unasked> {
@@ -100,7 +105,7 @@ impl Comparison {
 }
 
 /// The paths that the sweep sets.
-fn given(sweep: &SweepTable) -> Vec<String> {
+pub(super) fn given(sweep: &SweepTable) -> Vec<String> {
     let series = sweep.series.iter().flat_map(|step| &step.settings).map(|it| it.path.clone());
     sweep.grid.iter().map(|key| key.path.clone()).chain(series).collect()
 }

@@ -17,7 +17,7 @@ use crate::schema::application;
 use flitlab_base::document::Reader;
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
-use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_engine::measure::{
     CompletionBound, Explanation, Logged, Spent, application_bound, explain,
 };
@@ -25,7 +25,7 @@ use flitlab_engine::{EmptyNetwork, Followed, Grant};
 use flitlab_fabric::CableClass;
 use flitlab_report::{Explained, OperationFacts, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
-use flitlab_workload::application::loggops::{LogGops, simulate};
+use flitlab_workload::application::loggops::{self, LogGops, simulate};
 use flitlab_workload::application::{ANY, Action, Schedule, Stuck};
 use flitlab_workload::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
@@ -101,6 +101,10 @@ impl WorkloadSpec for ApplicationSpec {
         self.placement == Placement::Random
     }
 
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// The ranks' streams are busy for these times, which the engine does not know.
     fn has_host_overheads(&self) -> bool {
         true
@@ -152,7 +156,7 @@ impl BoundWorkload for BoundApplication {
     }
 
     fn completion_bound(&self, share: Share<'_>) -> Option<CompletionBound> {
-        if !self.spec.crosses_network() {
+        if !self.spec.crosses_network() || self.messages.is_empty() {
             return None;
         }
         let (fabric, routes) = (share.fabric(), share.routes());
@@ -178,6 +182,12 @@ impl BoundWorkload for BoundApplication {
         Some("the bound counts messages alone; the critical path says what ranks waited for".into())
     }
 
+    fn hangs(&self) -> Option<String> {
+        let schedule = &self.spec.schedule;
+        let stuck = loggops::hangs(schedule, self.spec.eager_limit())?;
+        Some(format!("the application will hang:\n{}", told(&stuck, &self.spec)))
+    }
+
     fn facts(&self, _: Share<'_>) -> Facts {
         let schedule = &self.spec.schedule;
         let of = |action| schedule.operations().filter(move |it| it.action == action);
@@ -195,7 +205,11 @@ impl BoundWorkload for BoundApplication {
         let loggops = Some("LogGOPS knows no channels");
         Facts {
             lines: vec![("application", text)],
-            without_bound: if self.spec.crosses_network() { usual.without_bound } else { loggops },
+            without_bound: match (self.spec.crosses_network(), self.messages.is_empty()) {
+                (false, _) => loggops,
+                (true, true) => Some("no message goes from node to node"),
+                (true, false) => usual.without_bound,
+            },
             silent: Some("their ranks send nothing to other nodes"),
         }
     }
@@ -214,7 +228,7 @@ impl BoundWorkload for BoundApplication {
         ) {
             Ok(outcome) => outcome,
             Err(ranks) => {
-                let warning = stuck_warning(&ranks, schedule);
+                let warning = stuck_warning(&ranks, &self.spec);
                 return Err(Hangs { time: ranks.time, warning });
             }
         };
@@ -472,7 +486,7 @@ fn run_loggops(spec: &ApplicationSpec, parameters: &LogGops, row: PointRow) -> O
         Err(stuck) => {
             let time = Some(stuck.time);
             let measured = PointRow { status: Status::Stuck, simulated_time: time, ..row };
-            let warnings = vec![stuck_warning(&stuck, &spec.schedule)];
+            let warnings = vec![stuck_warning(&stuck, spec)];
             PointResult { measured, warnings, ..PointResult::default() }
         }
     };
@@ -480,6 +494,28 @@ fn run_loggops(spec: &ApplicationSpec, parameters: &LogGops, row: PointRow) -> O
 }
 
 /// Why an application does not come to its end.
-fn stuck_warning(stuck: &Stuck, schedule: &Schedule) -> String {
-    format!("the application hangs:\n{}", stuck.describe(schedule))
+fn stuck_warning(stuck: &Stuck, spec: &ApplicationSpec) -> String {
+    format!("the application hangs:\n{}", told(stuck, spec))
+}
+
+/// What waits for what, and the way out if large messages wait for receipts that never come.
+fn told(stuck: &Stuck, spec: &ApplicationSpec) -> String {
+    let schedule = &spec.schedule;
+    let mut text = stuck.describe(schedule);
+    let sends = schedule.operations().filter(|it| it.action == Action::Send);
+    let largest = sends.map(|it| it.amount).max().unwrap_or(0);
+    let limit = spec.eager_limit();
+    let waits_for_receipts = largest > limit && loggops::hangs(schedule, largest).is_none();
+    if waits_for_receipts {
+        let (limit, largest) = (bytes_text(Bytes(limit)), bytes_text(Bytes(largest)));
+        let place = match spec.carrier {
+            Carrier::Flits => "[application]",
+            Carrier::LogGops(_) => "`network = { loggops = { ... } }`",
+        };
+        text += &format!(
+            "\nmessages of more than {limit} wait for their receipt; with `eager_limit = \"{largest}\"` in {place} none \
+             does, and it comes to its end"
+        );
+    }
+    text
 }

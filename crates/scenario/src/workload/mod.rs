@@ -185,6 +185,11 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
         false
     }
 
+    /// What is to be said of it before it runs, each a clause.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
+
     /// Whether its hosts have overheads of their own, so that adapters are to have none.
     fn has_host_overheads(&self) -> bool {
         false
@@ -240,6 +245,12 @@ pub trait BoundWorkload: Debug + Send + Sync {
         _bound: &CompletionBound,
         _completion: Picoseconds,
     ) -> Option<String> {
+        None
+    }
+
+    /// Why it will not come to its end, in sentences, as far as that can be told without
+    /// simulating times.
+    fn hangs(&self) -> Option<String> {
         None
     }
 

@@ -18,7 +18,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
     Access, ApplicationSpec, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes,
-    Pattern, Placement, Several, Workload,
+    Pattern, Placement, Several, Silent, Workload,
 };
 
 /// The table of several workloads.
@@ -39,6 +39,8 @@ pub struct Member {
     pub spec: Arc<dyn WorkloadSpec>,
     /// Its own nodes, listed or allocated; all nodes are its own if there are none.
     pub nodes: Option<Vec<u32>>,
+    /// Whether it sends nothing, on a network that is made for it.
+    is_silent: bool,
     /// The path of the table in which its table is; empty for the scenario itself.
     path: String,
 }
@@ -47,7 +49,8 @@ impl Member {
     /// A workload with a table of its own.
     fn alone(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
         let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
-        Self { name: kind.into(), kind, start, class, spec, nodes: None, path: String::new() }
+        let (name, nodes, path) = (kind.into(), None, String::new());
+        Self { name, kind, start, class, spec, nodes, is_silent: false, path }
     }
 
     /// The path of a key of its table of `[workloads]`, or of the scenario without one.
@@ -101,11 +104,16 @@ impl Workloads {
         self.members.len() > 1 || !self.members[0].path.is_empty()
     }
 
-    /// Those at some places, ascending, as they are beside the others: with their names and seeds.
+    /// The workloads of which those at some places alone send anything. The network is as it is with
+    /// all of them, since the others are there as well.
     #[must_use]
     pub fn only_those(&self, places: &[usize]) -> Self {
-        let members = places.iter().map(|&place| self.members[place].clone()).collect();
-        Self { members, slowdowns: Slowdowns::Untold }
+        let members = self.members.iter().enumerate();
+        let members = members.map(|(place, member)| {
+            let is_silent = member.is_silent || !places.contains(&place);
+            Member { is_silent, ..member.clone() }
+        });
+        Self { members: members.collect(), slowdowns: Slowdowns::Untold }
     }
 
     /// The node of each rank of an application, one of a scenario's workloads.
@@ -176,7 +184,7 @@ impl Workloads {
 
     /// Whether any comes to an end. Otherwise they are measured in a steady state.
     pub fn is_finite(&self) -> bool {
-        self.members.iter().any(|member| member.spec.is_finite())
+        self.members.iter().any(|member| !member.is_silent && member.spec.is_finite())
     }
 
     /// Whether messages cross the network.
@@ -287,6 +295,7 @@ impl Workloads {
                 kind,
                 start: member.start,
                 is_finite: member.spec.is_finite(),
+                is_silent: member.is_silent,
                 pattern,
                 message,
                 senders,
@@ -473,7 +482,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let (packets, on_response_channel) = packets?;
     let class = TrafficClass { packets, on_response_channel, service };
     let ((kind, spec), name) = (found?, name.to_owned());
-    Some(Member { name, kind, start, class, spec, nodes, path })
+    Some(Member { name, kind, start, class, spec, nodes, is_silent: false, path })
 }
 
 /// A workload bound to its fabric, with what all kinds have.
@@ -487,6 +496,8 @@ pub struct BoundMember {
     pub start: Picoseconds,
     /// Whether it comes to an end.
     pub is_finite: bool,
+    /// Whether it sends nothing, on a network that is made for it.
+    pub(crate) is_silent: bool,
     /// The pattern of sources and destinations.
     pub pattern: Pattern,
     /// The bytes of messages, and how they are sent.
@@ -570,7 +581,14 @@ impl<'a> Share<'a> {
 
 /// The workloads of a simulation from their beginning, as the engine takes them.
 pub(crate) fn whole(simulation: &Simulation) -> Box<dyn Workload> {
-    let members = simulation.shares().map(|share| (share.workload(), share.member().start));
+    let shares = (0..).take(simulation.bound.len()).map(|class| Share::new(simulation, class));
+    let members = shares.map(|share| {
+        let workload = match share.workload() {
+            workload if share.member().is_silent => Box::new(Silent::new(workload)),
+            workload => workload,
+        };
+        (workload, share.member().start)
+    });
     let mut members: Vec<_> = members.collect();
     if !simulation.scenario().workload.are_several() {
         return members.swap_remove(0).0;

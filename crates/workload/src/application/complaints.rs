@@ -1,12 +1,33 @@
 //! The mistakes of a file: the first ones in full, of others that there are some.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use flitlab_base::document::{Diagnostic, Diagnostics, Location, Source};
+use flitlab_base::document::{Diagnostic, Diagnostics, Location, Source, nearest};
 
 /// How many are told in full: a file that a program wrote has the same mistake in each line.
 const SHOWN: usize = 20;
+
+/// The longest word that is shown, or compared with names.
+const WORD: usize = 60;
+
+/// The name that is most like a word, if one is. The time that it takes to look grows with the
+/// word's length.
+pub(in crate::application) fn near<'n>(
+    word: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<&'n str> {
+    if word.len() <= WORD { nearest(&word.to_ascii_lowercase(), names) } else { None }
+}
+
+/// A word as messages have it: the begin of one that is too long to be read.
+pub(in crate::application) fn shown(word: &str) -> Cow<'_, str> {
+    match word.char_indices().nth(WORD) {
+        None => word.into(),
+        Some((end, _)) => format!("{}...", &word[..end]).into(),
+    }
+}
 
 /// A mistake in a part of a line.
 #[derive(Debug)]

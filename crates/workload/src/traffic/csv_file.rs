@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
+
+use crate::formats::{Beginning, FileKind, refusal};
 use flitlab_base::document::{Diagnostic, Location, Source};
 use flitlab_base::narrow::narrow;
 
@@ -39,6 +41,7 @@ impl Wrong {
 
 /// The header and the meaning of a file, for messages.
 pub(super) struct Shape<'a> {
+    pub kind: FileKind,
     /// The file in messages: `matrix`.
     pub noun: &'a str,
     /// The header to write.
@@ -73,6 +76,11 @@ pub(super) fn read(
     let source = Arc::new(source);
     let (problems, hidden) = problems(&source, shape, &mut header, &mut row);
     let Some((last, before)) = problems.split_last() else { return Ok(()) };
+    let beginning = Beginning::new(path, source.text.as_bytes());
+    if let Some(refusal) = refusal(&beginning, &source.name, shape.kind) {
+        let problem = Diagnostic::unplaced(refusal.message).help(refusal.help);
+        return Err(vec![Diagnostic { place: place.cloned(), ..problem }]);
+    }
     let mut last = last.clone();
     if hidden > 0 {
         let more = format!("{hidden} more lines of this file are wrong");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::csv_file::{self, Shape, Wrong};
 use super::workload::boxed;
 use super::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
+use crate::formats::FileKind;
 use flitlab_base::document::Diagnostics;
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
@@ -38,6 +39,7 @@ const TIMES: [(&str, u64); 5] = [
 const LATEST: u64 = 3_600_000_000_000_000;
 
 const SHAPE: Shape<'static> = Shape {
+    kind: FileKind::Flows,
     noun: "flows",
     header: "time_us,source,destination,bytes",
     hint: "the time may be time_ps, time_ns, time_us, time_ms or time_s",

@@ -18,6 +18,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::ONE;
 use super::csv_file::{self, Shape, Wrong};
+use crate::formats::FileKind;
 use flitlab_base::document::{
     Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, beside, both, size,
     wrong_type,
@@ -293,7 +294,8 @@ fn read_file(
     place: &Location,
     most: u64,
 ) -> Result<Vec<Listed<(Bytes, f64)>>, Vec<Diagnostic>> {
-    let shape = Shape { noun: "sizes", header: "bytes,cumulative", hint: "" };
+    let shape =
+        Shape { kind: FileKind::Sizes, noun: "sizes", header: "bytes,cumulative", hint: "" };
     let mut points: Vec<(Bytes, f64)> = Vec::new();
     let header = |record: &csv::StringRecord| record.iter().eq(["bytes", "cumulative"]);
     csv_file::read(path, Some(place), &shape, header, |record| {

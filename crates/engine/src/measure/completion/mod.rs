@@ -91,8 +91,12 @@ fn by_steps(times: &Times<'_>, pattern: &Pattern, spec: &ExchangeSpec, steps: u3
                     *next = (*next).max(time);
                 }
             }
+            // Nobody waits for a barrier behind which nothing is sent.
+            if !any {
+                continue;
+            }
             last = next.iter().copied().max().unwrap_or(0);
-            if let (Some(latency), true) = (barrier, any) {
+            if let Some(latency) = barrier {
                 next.fill(last + latency);
             }
             std::mem::swap(&mut begins, &mut next);

@@ -42,15 +42,15 @@ fn verdict(load: f64, burst: u64, window: u64, queues: u64, seed: u64) -> QueueV
         (0..queues).map(|queue| Server::new(load, burst, seed * 10_007 + queue)).collect();
     servers.iter_mut().for_each(|server| server.run(10 * window));
     let now = servers[0].now;
-    let all = |servers: &[Server]| servers.iter().map(|server| server.backlog.flits).sum();
-    let mut growth = Growth::new(now, all(&servers), servers.iter().map(|server| server.backlog));
+    let mut growth = Growth::new(now, servers.iter().map(|server| server.backlog));
     let mut verdict = QueueVerdict::Level;
     for count in 1..=60 {
         servers.iter_mut().for_each(|server| server.run(window));
         let now = servers[0].now;
-        growth.note(now, all(&servers), servers.iter().map(|server| server.backlog));
+        growth.note(now, servers.iter().map(|server| server.backlog));
         verdict = growth.verdict(0.01 * load * queues as f64);
-        if count >= 10 && !matches!(verdict, QueueVerdict::Open { .. }) {
+        let known = matches!(verdict, QueueVerdict::Grows { .. } | QueueVerdict::Level);
+        if count >= 10 && known {
             break;
         }
     }
@@ -64,7 +64,7 @@ fn count(load: f64, window: u64, queues: u64, runs: u64) -> [u32; 3] {
         count[match verdict(load, 16, window * 16, queues, seed) {
             QueueVerdict::Grows { .. } => 0,
             QueueVerdict::Level => 1,
-            QueueVerdict::Open { .. } => 2,
+            QueueVerdict::Open { .. } | QueueVerdict::Filling => 2,
         }] += 1;
     }
     count
@@ -102,9 +102,9 @@ fn a_queue_at_capacity_is_mostly_open() {
 #[test]
 fn a_thousand_idle_terminals_are_level_and_nothing_measured_is_too() {
     let idle = || std::iter::repeat_n(Backlog::default(), 1000);
-    let mut growth = Growth::new(Picoseconds(0), 0, idle());
+    let mut growth = Growth::new(Picoseconds(0), idle());
     assert_eq!(growth.verdict(0.0), QueueVerdict::Level);
-    (1..20).for_each(|window| growth.note(Picoseconds(window * 1000), 0, idle()));
+    (1..20).for_each(|window| growth.note(Picoseconds(window * 1000), idle()));
     assert_eq!(growth.verdict(0.0), QueueVerdict::Level);
 }
 
@@ -114,11 +114,31 @@ fn steady_growth_without_noise_is_growth() {
     let at = |flits| {
         [Backlog { flits: 3, since: Picoseconds(90) }, Backlog { flits, since: Picoseconds(10) }]
     };
-    let mut growth = Growth::new(Picoseconds(100), 3, at(0));
+    let mut growth = Growth::new(Picoseconds(100), at(0));
     for window in 1..=10u64 {
-        growth.note(Picoseconds(100 + window * 100), 3 + 5 * window, at(5 * window));
+        growth.note(Picoseconds(100 + window * 100), at(5 * window));
     }
     let whole = QueueVerdict::Grows { terminal: None, rate: 0.05 };
     assert_eq!(growth.verdict(0.01), whole);
     assert_eq!(growth.verdict(0.1), QueueVerdict::Grows { terminal: Some(1), rate: 0.05 });
+}
+
+/// A queue that grew significantly, but at half the rate in the later half, still fills up.
+#[test]
+fn growth_that_becomes_less_is_not_growth_for_ever() {
+    let verdict = |later: u64| {
+        let since = Picoseconds(95);
+        let mut growth = Growth::new(Picoseconds(0), [Backlog { flits: 100, since }]);
+        let mut flits = 100;
+        for window in 1..=64 {
+            let more = if window <= 32 { 10 } else { later };
+            flits = flits + more + if window % 2 == 1 { 8 } else { 0 };
+            flits -= if window % 2 == 1 { 0 } else { 8 };
+            growth.note(Picoseconds(100 * window), [Backlog { flits, since }]);
+        }
+        growth.verdict(0.01)
+    };
+    assert_eq!(verdict(10), QueueVerdict::Grows { terminal: None, rate: 0.1 });
+    assert!(matches!(verdict(8), QueueVerdict::Grows { .. }));
+    assert_eq!(verdict(5), QueueVerdict::Filling);
 }

@@ -141,7 +141,7 @@ enum Hops {
     },
     /// Those of a list of the relation.
     List(u32),
-    /// All virtual channels of an ejection channel.
+    /// All virtual channels of an ejection channel, for packets that choose their hops.
     Ejection(u16),
 }
 

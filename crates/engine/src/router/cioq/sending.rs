@@ -79,8 +79,8 @@ impl CioqRouters {
         let packet = common.packets.packets[slot as usize];
         if common.trace.is_some() {
             note(&mut common.trace, &packet, (common.schedule.epoch, now), name);
-            let origin = &common.packets.origins[slot as usize];
-            common.statistics.count_class(channel, packet.flits, origin);
+            let class = common.packets.origins[slot as usize].class();
+            common.statistics.count_class(channel, packet.flits, class);
         }
         let last = last_start(now, packet.tail, packet.flits, timing.flit);
         let free_at = last + timing.flit;

@@ -83,8 +83,14 @@ impl CioqRouters {
         let network = usize::from(router.outputs)
             - usize::from(router.terminals) * common.context.parameters.ejection_channels as usize;
         self.state.inputs[input_vc as usize].hops = match next {
+            // Where routers choose hops, packets can overtake each other anyway. Others leave the
+            // network in the virtual channel in which they came, and so in order.
             NextHop::Output { output, .. } if usize::from(output) >= network => {
-                Hops::Ejection(output)
+                if common.routing.is_by_relation() {
+                    Hops::Ejection(output)
+                } else {
+                    Hops::One { output, vc }
+                }
             }
             NextHop::Output { output, vc: out_vc, .. } => {
                 let in_ring = self.ports.output_of(router, output.into()).in_ring;

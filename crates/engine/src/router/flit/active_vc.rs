@@ -156,9 +156,7 @@ impl FlitRouterView<'_, '_> {
         (own.far, own.again) = (NONE, again);
         own.counted = output_port * self.rules.vcs + u32::from(vc);
         if self.common.statistics.counts_classes() {
-            let (packets, slot) = (&self.common.packets, own.slot as usize);
-            let (flits, origin) = (packets.packets[slot].flits, &packets.origins[slot]);
-            self.common.statistics.count_class(output_port, flits, origin);
+            own.class = self.common.packets.origins[own.slot as usize].class();
         }
         own.mark = Digest::mark(self.first_channel + output_port, own.source, own.sequence);
         let of_router = &mut active_count[self.number as usize];

@@ -91,8 +91,10 @@ pub(crate) struct FlitQueue {
     /// The queue of the part that its flits go to, once its header has gone there; [`NONE`] if
     /// flits have to be handed over otherwise.
     pub far: u32,
-    /// The place of its flits' counter in the statistics.
+    /// The place of its flits' counter in the statistics, and its packet's class where flits are
+    /// counted by class.
     pub counted: u32,
+    pub class: u8,
     /// The part of the digest's hash that depends on its packet and channel.
     pub mark: u64,
 }

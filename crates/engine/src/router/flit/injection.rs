@@ -24,6 +24,8 @@ pub(super) struct SourceVc {
     next: u8,
     source: u32,
     sequence: u32,
+    /// The packet's class.
+    class: u8,
     /// The tag of its message, if the departure of its last flit is to be told.
     departs: Option<u64>,
 }
@@ -94,17 +96,13 @@ impl FlitRouters {
                 header = packet.slot;
                 common.counters.grants += 1;
                 let sent = &common.packets.packets[header as usize];
-                let in_part = fitted!(self.ports.outputs, u32) + number;
-                if common.statistics.counts_classes() {
-                    let origin = &common.packets.origins[header as usize];
-                    common.statistics.count_class(in_part, sent.flits, origin);
-                }
                 self.state.sources[place] = SourceVc {
                     left: sent.flits,
                     vc: fitted!(vc, u8),
                     next: fitted!(vc, u8) + 1,
                     source: sent.source,
                     sequence: sent.sequence,
+                    class: common.packets.origins[header as usize].class(),
                     departs: packet.departs,
                 };
             }
@@ -129,7 +127,8 @@ impl FlitRouters {
     ) -> Tick {
         let vcs = self.rules.vcs;
         let place = (number * vcs + queue) as usize;
-        let SourceVc { vc, source, sequence, departs, mut left, .. } = self.state.sources[place];
+        let SourceVc { vc, source, sequence, class, departs, mut left, .. } =
+            self.state.sources[place];
         let adapter = hosts.sources.adapters[terminal as usize];
         let Injection { name: channel, room, port, .. } = hosts.sources.injections[number as usize];
         let room = room as usize + usize::from(vc);
@@ -153,7 +152,11 @@ impl FlitRouters {
             }
         }
         self.borrow(common, adapter.router).join(adapter.router, input_vc, &arrivals, header);
-        common.statistics.sent(in_part, vc, fitted!(arrivals.len(), u16));
+        let sent = fitted!(arrivals.len(), u16);
+        common.statistics.sent(in_part, vc, sent);
+        if common.statistics.counts_classes() {
+            common.statistics.count_class(in_part, sent, class);
+        }
         arrivals.clear();
         self.scratch.arrivals = arrivals;
         self.state.sources[place].left = left;

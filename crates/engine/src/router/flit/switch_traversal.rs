@@ -109,6 +109,9 @@ impl FlitRouterView<'_, '_> {
         let next = came.max(credit).max(soonest);
         self.common.digest.add_marked(time, own.mark);
         self.common.statistics.flits[own.counted as usize] += 1;
+        if self.common.statistics.counts_classes() {
+            self.common.statistics.count_class(own.output_port, 1, own.class);
+        }
         let Upstream { place: upstream, back, .. } = own.upstream;
         // A sender in another part has to be told of each credit.
         let upstream = vcs.get_mut(upstream as usize);

@@ -196,6 +196,9 @@ impl FlitRouterView<'_, '_> {
         }
         self.state.queues[number].left -= sent;
         self.common.statistics.flits[own.counted as usize] += u64::from(sent);
+        if self.common.statistics.counts_classes() {
+            self.common.statistics.count_class(own.output_port, sent, own.class);
+        }
         debug_assert!(!own.has_header(), "the header was not sent uncontended");
         if !own.leaves {
             self.pass_on(own.output.into(), own.vc, arrivals, NONE);

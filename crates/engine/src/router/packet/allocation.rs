@@ -552,8 +552,8 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     fn note(&mut self, slot: u32, channel: u32, now: Tick) {
         let packet = &self.packets.packets[slot as usize];
         note(self.trace, packet, (self.epoch, now), self.first_channel + channel);
-        let origin = &self.packets.origins[slot as usize];
-        self.statistics.count_class(channel, packet.flits, origin);
+        let class = self.packets.origins[slot as usize].class();
+        self.statistics.count_class(channel, packet.flits, class);
     }
 
     /// Sends a packet through a free output, and notes all that every grant changes there. Returns

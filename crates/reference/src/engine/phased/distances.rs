@@ -70,31 +70,52 @@ impl<'a> Distances<'a> {
         let pairs = all.iter().flat_map(|&from| all.iter().map(move |&to| (from, to)));
         let unknown = vec![None; routers];
         let longest = pairs.map(|(from, to)| own.farthest((from, to), from, &mut unknown.clone()));
-        let longest = longest.max();
+        let longest = longest.max().flatten();
         own.longest = longest.unwrap_or(0).max(1);
         Some(own)
     }
 
-    /// The most hops that a packet can still take. By router: those that are known.
-    fn farthest(&self, ends: (u32, u32), at: u32, known: &mut Vec<Option<u32>>) -> u32 {
+    /// The most hops that a packet can still take; `None` if it does not arrive. By router: what is
+    /// known.
+    fn farthest(
+        &self,
+        ends: (u32, u32),
+        at: u32,
+        known: &mut Vec<Option<Option<u32>>>,
+    ) -> Option<u32> {
         if at == ends.1 {
-            return 0;
+            return Some(0);
         }
         if let Some(hops) = known[at as usize] {
             return hops;
         }
-        let ways = self.onward(ends, at).into_iter();
-        let nexts = ways.map(|(port, _)| {
+        let ways = self.allowed(ends, at).into_iter();
+        let nexts = ways.filter_map(|(port, _)| {
             let channel = self.fabric.outputs(at).start + u32::from(port);
-            1 + self.farthest(ends, self.fabric.target(channel).expect("it is live"), known)
+            self.farthest(ends, self.fabric.target(channel).expect("it is live"), known)
         });
-        let most = nexts.max().unwrap_or(0);
+        let most = nexts.max().map(|hops| hops + 1);
         known[at as usize] = Some(most);
         most
     }
 
-    /// The ports by which a packet may go on from a router, and how many penalties each costs.
-    fn onward(&self, (source, to): (u32, u32), at: u32) -> Vec<(u16, u64)> {
+    /// The ports by which a packet may go on from a router and arrive.
+    fn onward(&self, ends: (u32, u32), at: u32) -> Vec<(u16, u64)> {
+        let mut ways = self.allowed(ends, at);
+        if let Rule::Ancestor(_) = self.rule {
+            return ways;
+        }
+        let mut known = vec![None; self.between.len()];
+        ways.retain(|&(port, _)| {
+            let channel = self.fabric.outputs(at).start + u32::from(port);
+            let next = self.fabric.target(channel).expect("it is live");
+            self.farthest(ends, next, &mut known).is_some()
+        });
+        ways
+    }
+
+    /// The ports that the rule allows a packet at a router, and how many penalties each costs.
+    fn allowed(&self, (source, to): (u32, u32), at: u32) -> Vec<(u16, u64)> {
         let from = |router: u32| self.between[source as usize][router as usize];
         let left = |router: u32| self.between[router as usize][to as usize];
         let outputs = self.fabric.outputs(at);

@@ -1,6 +1,7 @@
 //! Packets whose ways have legs. A packet is told by what it has done on its present leg.
 
 use std::any::Any;
+use std::collections::BTreeSet;
 
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
@@ -35,10 +36,10 @@ enum Leg {
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     leg: Leg,
-    /// Hops within groups on this leg, or all hops where there are no groups.
+    /// Hops on this leg since the last of these, or all where there are no groups.
     within: u32,
-    /// Whether the cable between groups of this leg is behind it.
-    crossed: bool,
+    /// The cables between groups of this leg that are behind it.
+    crossed: u32,
     /// Whether its leg to a via began after a hop.
     late: bool,
     pub undecided: bool,
@@ -63,15 +64,62 @@ pub struct Legs<'a> {
     /// By router: its group; all are one group where ways have the fewest hops.
     group: Vec<u32>,
     by_groups: bool,
-    /// The hops between two routers without leaving their group.
-    inside: Vec<Vec<Option<u32>>>,
-    /// Most hops within groups before the cable between them: of ways from routers with terminals to
-    /// such, to groups, and from any router; and most of those after it.
+    /// The cables between groups and the hops from one router to another, on ways with the fewest
+    /// such cables, and of those the fewest hops.
+    between: Vec<Vec<Option<(u32, u32)>>>,
+    /// Of ways with one cable between groups at most, the most hops within groups before it: of ways
+    /// from routers with terminals to such, to groups, and from any router; and most of those after
+    /// it.
     before: u32,
     before_group: u32,
     before_from_any: u32,
     before_group_from_any: u32,
     after: u32,
+    /// Of ways with more cables, by those behind: the most hops within a group before the next one,
+    /// and last the rest of the longest way of all. Empty if there are none.
+    round: Vec<u32>,
+}
+
+/// The parts of a leg within groups, between which are its cables between groups.
+#[derive(Clone)]
+struct Stretches {
+    /// By the cables behind: the most hops. What is left of a way behind its last cable goes on into
+    /// later ones.
+    most: Vec<u32>,
+    /// By the same: the number of the first hop.
+    from: Vec<u32>,
+}
+
+impl Stretches {
+    fn of(most: &[u32], first: u32) -> Self {
+        let before = |stretch: usize| most[..stretch].iter().sum::<u32>();
+        Self { most: most.to_vec(), from: (0..most.len()).map(|it| first + before(it)).collect() }
+    }
+
+    /// The number behind all.
+    fn end(&self) -> u32 {
+        self.from.last().expect("one") + self.most.last().expect("one")
+    }
+
+    /// The number of a hop within a group, after so many cables and so many hops since.
+    fn number(&self, mut stretch: usize, mut hops: u32) -> u32 {
+        while stretch + 1 < self.most.len() && hops >= self.most[stretch] {
+            hops -= self.most[stretch];
+            stretch += 1;
+        }
+        self.from[stretch] + hops
+    }
+}
+
+/// The stretches of all legs, and how many numbers they take.
+struct Steps {
+    straight: Stretches,
+    /// To the destination at once, of pairs whose ways have more cables than one.
+    round: Stretches,
+    first: Stretches,
+    late: Stretches,
+    second: Stretches,
+    needed: u32,
 }
 
 enum Rule<'a> {
@@ -93,20 +141,20 @@ impl<'a> Legs<'a> {
         };
         let routers = fabric.routers() as usize;
         let group = if by_groups { fabric.groups().to_vec() } else { vec![0; routers] };
-        let mut inside = vec![vec![None; routers]; routers];
+        let mut between = vec![vec![None; routers]; routers];
         for at in 0..routers {
-            inside[at][at] = Some(0);
-            for next in
-                fabric.neighbors(at as u32).filter(|&next| group[next as usize] == group[at])
-            {
-                inside[at][next as usize] = Some(u32::from(next as usize != at));
+            for next in fabric.neighbors(at as u32) {
+                between[at][next as usize] =
+                    Some((u32::from(group[next as usize] != group[at]), 1));
             }
+            between[at][at] = Some((0, 0));
         }
         for by in 0..routers {
             for from in 0..routers {
                 for to in 0..routers {
-                    let around = inside[from][by].zip(inside[by][to]).map(|(one, two)| one + two);
-                    inside[from][to] = inside[from][to].into_iter().chain(around).min();
+                    let halves = between[from][by].zip(between[by][to]);
+                    let around = halves.map(|(one, two)| (one.0 + two.0, one.1 + two.1));
+                    between[from][to] = between[from][to].into_iter().chain(around).min();
                 }
             }
         }
@@ -118,7 +166,8 @@ impl<'a> Legs<'a> {
             rule,
             group,
             by_groups,
-            inside,
+            between,
+            round: Vec::new(),
             before,
             before_group,
             before_from_any,
@@ -138,11 +187,10 @@ impl<'a> Legs<'a> {
             self.before = left.max().unwrap_or(0);
             return;
         }
-        let outside = |from: u32, to: Target| self.group[from as usize] != self.group_of(to);
         let to_ends: Vec<Target> = ends.iter().map(|&to| Target::Router(to)).collect();
         let most = |from: &[u32], to: &[Target]| {
             let pairs = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
-            let pairs = pairs.filter(|&(from, to)| outside(from, to));
+            let pairs = pairs.filter(|&(from, to)| self.cables(from, to) == Some(1));
             pairs.map(|(from, to)| self.most_within(from, to)).max().unwrap_or(0)
         };
         let before = most(&ends, &to_ends);
@@ -152,21 +200,63 @@ impl<'a> Legs<'a> {
         let (mut after, mut within) = (0, 0);
         for &to in &to_ends {
             for &at in &routers {
-                if !outside(at, to) {
-                    within = within.max(self.left(at, to).unwrap_or(0));
-                    continue;
-                }
-                for (_, next) in self.onward(at, to) {
-                    if !outside(next, to) {
-                        after = after.max(self.left(next, to).expect("a way leads on"));
+                match self.cables(at, to) {
+                    Some(0) => within = within.max(self.left(at, to).unwrap_or(0)),
+                    Some(1) => {
+                        let behind = self.onward(at, to).into_iter();
+                        let behind = behind.filter(|&(_, next)| self.cables(next, to) == Some(0));
+                        let left = behind.map(|(_, next)| self.left(next, to));
+                        after = after.max(left.flatten().max().unwrap_or(0));
                     }
+                    _ => {}
                 }
             }
         }
+        let round = self.measure_round(&ends);
+        self.round = round;
         (self.before, self.before_group, self.before_from_any) =
             (before, before_group, before_from_any);
         self.before_group_from_any = before_group_from_any;
         self.after = after.max(within.saturating_sub(before));
+    }
+
+    /// Follows all ways with more cables than one.
+    fn measure_round(&self, ends: &[u32]) -> Vec<u32> {
+        let mut stretches: Vec<u32> = Vec::new();
+        // The last stretches: the cables behind them, and their hops.
+        let mut last: Vec<(usize, u32)> = Vec::new();
+        for &to in ends {
+            let target = Target::Router(to);
+            let far = ends.iter().filter(|&&from| self.cables(from, target) > Some(1));
+            let mut open: Vec<(u32, usize, u32)> = far.map(|&from| (from, 0, 0)).collect();
+            let mut known = BTreeSet::new();
+            while let Some((at, cables, hops)) = open.pop() {
+                if !known.insert((at, cables, hops)) {
+                    continue;
+                }
+                if self.cables(at, target) == Some(0) {
+                    last.push((cables, hops));
+                } else {
+                    stretches.resize(stretches.len().max(cables + 1), 0);
+                    stretches[cables] = stretches[cables].max(hops);
+                }
+                for (_, next) in self.onward(at, target) {
+                    let crosses = self.group[at as usize] != self.group[next as usize];
+                    open.push(if crosses {
+                        (next, cables + 1, 0)
+                    } else {
+                        (next, cables, hops + 1)
+                    });
+                }
+            }
+        }
+        let all: u32 = stretches.iter().sum();
+        let longest =
+            last.iter().map(|&(cables, hops)| stretches[..cables].iter().sum::<u32>() + hops);
+        if let Some(longest) = longest.max() {
+            stretches.push(longest.saturating_sub(all));
+        }
+        stretches
     }
 
     fn all_groups(&self) -> Vec<Target> {
@@ -181,38 +271,35 @@ impl<'a> Legs<'a> {
         }
     }
 
-    fn inside(&self, from: u32, to: u32) -> Option<u32> {
-        self.inside[from as usize][to as usize]
+    /// The cables between groups and the hops of the ways from a router to a target.
+    fn way(&self, at: u32, to: Target) -> Option<(u32, u32)> {
+        let own = &self.between[at as usize];
+        match to {
+            Target::Router(router) => own[router as usize],
+            Target::Group(group) => {
+                let members = (0..own.len()).filter(|&router| self.group[router] == group);
+                members.filter_map(|router| own[router]).min()
+            }
+        }
     }
 
-    /// The hops of the ways from a router to a target.
+    fn cables(&self, at: u32, to: Target) -> Option<u32> {
+        self.way(at, to).map(|way| way.0)
+    }
+
     fn left(&self, at: u32, to: Target) -> Option<u32> {
-        let own = self.group_of(to);
-        let in_group = |from: u32| match to {
-            Target::Router(router) => self.inside(from, router),
-            Target::Group(_) => Some(0),
-        };
-        if self.group[at as usize] == own {
-            return in_group(at);
-        }
-        let over = (0..self.fabric.routers()).flat_map(|gate| {
-            let to_gate = self.inside(at, gate);
-            let nexts = self.fabric.neighbors(gate);
-            let nexts = nexts.filter(|&next| self.group[next as usize] == own);
-            nexts.filter_map(move |next| Some(to_gate? + 1 + in_group(next)?))
-        });
-        over.min()
+        self.way(at, to).map(|way| way.1)
     }
 
     /// The ports that lead on from a router to a target, and the routers behind them.
     fn onward(&self, at: u32, to: Target) -> Vec<(u16, u32)> {
-        let Some(left) = self.left(at, to) else { return Vec::new() };
+        let Some((cables, hops)) = self.way(at, to) else { return Vec::new() };
         let outputs = self.fabric.outputs(at);
         let channels = outputs.clone().filter_map(|channel| {
             let next = self.fabric.target(channel)?;
-            let group = self.group[next as usize];
-            let may_cross = group == self.group[at as usize] || group == self.group_of(to);
-            let leads = may_cross && left > 0 && self.left(next, to) == Some(left - 1);
+            let crosses = self.group[next as usize] != self.group[at as usize];
+            let behind = self.way(next, to)?;
+            let leads = hops > 0 && (behind.0 + u32::from(crosses), behind.1 + 1) == (cables, hops);
             leads.then_some(((channel - outputs.start) as u16, next))
         });
         channels.collect()
@@ -233,7 +320,7 @@ impl<'a> Legs<'a> {
             Rule::Minimal | Rule::Ugal(_) => Leg::Straight,
         };
         let undecided = matches!(self.rule, Rule::Ugal(_));
-        Progress { leg, within: 0, crossed: false, late: false, undecided }
+        Progress { leg, within: 0, crossed: 0, late: false, undecided }
     }
 
     /// The leg with which the detour of this number begins that a packet draws; none if there is
@@ -254,6 +341,26 @@ impl<'a> Legs<'a> {
             Target::Router(router) => rule.draws_ends() || router != from && router != to,
             Target::Group(group) => ![from, to].map(|it| self.group[it as usize]).contains(&group),
         });
+        if self.by_groups {
+            // Neither leg has more than one cable between groups, wherever the first one ends.
+            let is_direct = |at, to| self.cables(at, to).is_some_and(|cables| cables <= 1);
+            let gates = |group: u32| {
+                let all =
+                    (0..self.fabric.routers()).filter(move |&at| self.group[at as usize] == group);
+                all.filter(move |&at| {
+                    self.fabric.neighbors(at).any(|next| self.group[next as usize] != group)
+                })
+            };
+            targets.retain(|&target| {
+                let leads_on = match target {
+                    Target::Router(via) => is_direct(via, Target::Router(to)),
+                    Target::Group(group) => {
+                        gates(group).all(|at| is_direct(at, Target::Router(to)))
+                    }
+                };
+                is_direct(from, target) && leads_on
+            });
+        }
         if targets.is_empty() {
             return None;
         }
@@ -271,7 +378,7 @@ impl<'a> Legs<'a> {
         };
         match progress.leg {
             Leg::ToVia(via) if is_there(via) => {
-                Progress { leg: Leg::FromVia, within: 0, crossed: false, ..progress }
+                Progress { leg: Leg::FromVia, within: 0, crossed: 0, ..progress }
             }
             _ => progress,
         }
@@ -285,8 +392,8 @@ impl<'a> Legs<'a> {
         self.hops_of(self.turned(progress, router), packet, router)
     }
 
-    fn hops_of(&self, progress: Progress, packet: &Packet, router: u32) -> Vec<Hop> {
-        let destination = Target::Router(ends(self.fabric, packet).1);
+    /// The stretches of all legs, with the first numbers of their hops.
+    fn all_steps(&self) -> Steps {
         let via_groups = match self.rule {
             Rule::Minimal => None,
             Rule::Valiant(rule) => Some(rule.goes_via_groups()),
@@ -295,55 +402,119 @@ impl<'a> Legs<'a> {
         // Most hops before and after the cable between groups: of the leg to a via and from it.
         let straight = [self.before, self.after];
         let (first, second) = match via_groups {
-            None => ([0, 0], straight),
+            None => {
+                let straight = Stretches::of(&self.along_all(), 0);
+                let needed = straight.end().max(straight.most.len() as u32 - 1);
+                let round = straight.clone();
+                let (first, second, late) = (straight.clone(), straight.clone(), straight.clone());
+                return Steps { straight, round, first, late, second, needed };
+            }
             Some(false) => (straight, straight),
             Some(true) => ([self.before_group, 0], [self.before_from_any, self.after]),
         };
-        // The steps behind the cable follow those before it; all that may be taken before it comes
-        // first where packets may begin their detour late.
-        let (mut behind, mut behind_first) = (straight[0], first[0]);
-        let mut from_via = first[0] + first[1];
-        let mut behind_late = 0;
+        let late = match via_groups {
+            Some(true) => [self.before_group_from_any, 0],
+            _ => [self.before_from_any, self.after],
+        };
+        let apart = self.starts_apart();
+        let mut legs = Steps {
+            straight: Stretches::of(&straight, 0),
+            round: Stretches::of(if self.round.is_empty() { &[0] } else { &self.round }, 0),
+            first: Stretches::of(&first, 0),
+            late: Stretches::of(&late, 1),
+            second: Stretches::of(&second, 0),
+            needed: 0,
+        };
+        // All that may be taken before the first cable comes before what is behind it, where packets
+        // may begin their detour late, and where something has failed.
+        let has_failed = self.by_groups && !self.fabric.failed_cables().is_empty();
+        let aligns = has_failed || !self.round.is_empty();
+        let mut before = vec![legs.first.from[0] + first[0]];
         if self.decides_late() {
-            let late = match via_groups {
-                Some(true) => [self.before_group_from_any, 0],
-                _ => [self.before_from_any, self.after],
-            };
-            behind_late = 1 + late[0];
-            behind = behind.max(behind_late);
-            behind_first = behind_first.max(behind_late);
-            from_via = (behind_first + first[1]).max(behind_late + late[1]);
+            before.push(1 + late[0]);
         }
-        let steps = [
-            from_via + second[0] + second[1],
-            behind + straight[1],
-            if via_groups.is_some() { 2 } else { 1 },
-        ];
-        let steps = steps.into_iter().max().expect("three");
-        let (to, first_step, before, behind, first_cable) = match progress.leg {
-            Leg::Straight if self.starts_apart() => {
-                // As if a first leg were behind it.
-                (destination, from_via, straight[0], from_via + straight[0], 1)
+        if aligns && !self.round.is_empty() {
+            before.push(self.round[0]);
+        }
+        if aligns && !apart {
+            before.push(straight[0]);
+        }
+        let first_cable = before.into_iter().max().expect("one");
+        if aligns {
+            legs.first.from[1] = first_cable;
+            legs.late.from[1] = first_cable;
+            legs.straight.from[1] = first_cable;
+        } else if self.decides_late() {
+            legs.first.from[1] = first_cable;
+            legs.late.from[1] = 1 + late[0];
+            legs.straight.from[1] = straight[0].max(1 + late[0]);
+        }
+        let mut via = legs.first.end();
+        if self.decides_late() {
+            via = via.max(legs.late.end());
+        }
+        legs.second = Stretches::of(&second, via);
+        if apart {
+            // As if a first leg were behind it.
+            legs.straight = Stretches::of(&straight, via);
+        }
+        if aligns {
+            let mut second_cable = via + second[0];
+            if apart {
+                second_cable = second_cable.max(via + straight[0]);
             }
-            Leg::Straight => (destination, 0, straight[0], behind, 0),
-            Leg::ToVia(via) if progress.late => (via, 1, behind_late - 1, behind_late, 0),
-            Leg::ToVia(via) => (via, 0, first[0], behind_first, 0),
-            Leg::FromVia | Leg::FromEnd => {
-                (destination, from_via, second[0], from_via + second[0], 1)
+            if !self.round.is_empty() {
+                second_cable = second_cable.max(first_cable + self.round[1]);
+                legs.round.from[1] = first_cable;
+                let mut next = second_cable;
+                for stretch in 2..self.round.len() {
+                    legs.round.from[stretch] = next;
+                    next += self.round[stretch];
+                }
             }
+            legs.second.from[1] = second_cable;
+            if apart {
+                legs.straight.from[1] = second_cable;
+            }
+        }
+        let cables = 2.max(self.round.len().saturating_sub(1) as u32);
+        let all = [legs.straight.end(), legs.second.end(), legs.round.end(), cables];
+        Steps { needed: all.into_iter().max().expect("four"), ..legs }
+    }
+
+    /// The stretches of all minimal ways together.
+    fn along_all(&self) -> Vec<u32> {
+        if self.round.is_empty() {
+            return vec![self.before, self.after];
+        }
+        let mut all = self.round.clone();
+        all[0] = all[0].max(self.before);
+        let (sum, direct) = (all.iter().sum::<u32>(), all[0] + self.after);
+        *all.last_mut().expect("some") += direct.saturating_sub(sum);
+        all
+    }
+
+    fn hops_of(&self, progress: Progress, packet: &Packet, router: u32) -> Vec<Hop> {
+        let (from, to) = ends(self.fabric, packet);
+        let destination = Target::Router(to);
+        let steps = self.all_steps();
+        let goes_round = self.cables(from, destination) > Some(1);
+        let minimal = matches!(self.rule, Rule::Minimal);
+        let (to, leg, cable) = match progress.leg {
+            Leg::Straight if goes_round && !minimal => (destination, &steps.round, 0),
+            Leg::Straight => (destination, &steps.straight, u32::from(self.starts_apart())),
+            Leg::ToVia(via) if progress.late => (via, &steps.late, 0),
+            Leg::ToVia(via) => (via, &steps.first, 0),
+            Leg::FromVia | Leg::FromEnd => (destination, &steps.second, 1),
         };
         let vcs = u32::from(self.routes.relation.vcs());
-        let width = (vcs / steps).max(1);
+        let width = (vcs / steps.needed).max(1);
         let mut hops = Vec::new();
         for (port, next) in self.onward(router, to) {
             let step = if self.group[next as usize] != self.group[router as usize] {
-                first_cable
-            } else if progress.crossed {
-                behind + progress.within
-            } else if progress.within >= before {
-                behind + progress.within - before
+                cable + progress.crossed
             } else {
-                first_step + progress.within
+                leg.number(progress.crossed as usize, progress.within)
             };
             let vc = (step * width).min(vcs - width);
             hops.extend((vc..vc + width).map(|vc| Hop::new(port, vc as u8)));
@@ -382,9 +553,9 @@ impl<'a> Legs<'a> {
             let leaves =
                 self.group[next as usize] != self.group[ends(self.fabric, packet).1 as usize];
             let begins = progress.leg == Leg::Straight && progress.within == 1;
-            progress.undecided = self.decides_late() && begins && !progress.crossed && leaves;
+            progress.undecided = self.decides_late() && begins && progress.crossed == 0 && leaves;
         } else {
-            (progress.crossed, progress.within) = (true, 0);
+            (progress.crossed, progress.within) = (progress.crossed + 1, 0);
         }
         progress
     }

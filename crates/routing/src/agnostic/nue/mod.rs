@@ -63,7 +63,7 @@ const MIN_ORDERS: u8 = 3;
 pub(super) fn nue(
     graph: &Graph,
     table: &mut ForwardingTable,
-    &Parameters { vcs, partition }: &Parameters,
+    &Parameters { vcs, partition, .. }: &Parameters,
     orders: u8,
 ) -> (u32, CompleteGraph) {
     let vertices = (graph.destinations.len() + graph.connected_routers) as u64;

@@ -49,7 +49,8 @@ fn spread(task: &mut Task<'_>) {
     let mut best: Option<((u64, Reverse<u8>), ForwardingTable, u32)> = None;
     for (parts, partition) in near.chain(in_turn) {
         let mut table = ForwardingTable::empty(task.fabric);
-        let (falls, _) = nue(&task.graph, &mut table, &Parameters { vcs: parts, partition }, 1);
+        let of_parts = Parameters { vcs: parts, partition, spread: None };
+        let (falls, _) = nue(&task.graph, &mut table, &of_parts, 1);
         for (used, (fullest, assignment)) in (parts..).zip(spreads(&task.graph, &table, parts, vcs))
         {
             let rank = (fullest, Reverse(used));

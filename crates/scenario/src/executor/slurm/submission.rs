@@ -23,6 +23,7 @@ use super::trace::Trace;
 use crate::{RESULTS_VERSION, SlurmSettings, Sweep};
 use flitlab_base::FileError;
 use flitlab_base::narrow::narrow;
+use flitlab_base::text_file::read_text;
 use flitlab_report::{rows_of_text, rows_text};
 
 /// The folder of all submissions in that of the results.
@@ -167,7 +168,7 @@ impl Submission {
     pub fn open(folder: &Path) -> Result<Self, SlurmError> {
         let read = |name: &str| {
             let path = folder.join(name);
-            fs::read_to_string(&path).map_err(FileError::read(&path))
+            read_text(&path).map_err(FileError::read(&path))
         };
         let damaged = |name: &str, what: String| {
             let path = folder.join(name);
@@ -215,7 +216,7 @@ impl Submission {
 
     /// The number that it has; `None` if it was not submitted, as far as can be seen.
     pub(super) fn job(&self) -> Option<JobId> {
-        let noted = fs::read_to_string(self.folder.join(JOB)).ok();
+        let noted = read_text(&self.folder.join(JOB)).ok();
         let noted = noted.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         // A kill may have come between, or the script may have been submitted by hand.
         let recorded = || {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::command::JobId;
 use super::state::End;
+use flitlab_base::text_file::read_text;
 
 /// As much of a log's end is looked at.
 const LOOKED_AT: u64 = 64 << 10;
@@ -21,7 +22,7 @@ pub(super) struct Trace {
 impl Trace {
     /// `None` if the task has never begun.
     pub fn read(path: &Path) -> Option<Self> {
-        Some(Self::parse(&std::fs::read_to_string(path).ok()?))
+        Some(Self::parse(&read_text(path).ok()?))
     }
 
     fn parse(text: &str) -> Self {

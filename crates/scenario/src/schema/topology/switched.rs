@@ -9,7 +9,7 @@ use crate::{
 use flitlab_base::document::{Diagnostic, Reader, Variant, row_with_keys};
 use flitlab_base::registry::Registry;
 use flitlab_fabric::{
-    Cabling,
+    Cabling, TopologyError,
     builders::{BuilderKind, Sizes},
 };
 
@@ -30,8 +30,20 @@ fn read(reader: &mut Reader<'_>, kind: &BuilderKind, seed: u64) -> Option<Topolo
     let built = built.and_then(|built| match built.cabling.and_then(Cabling::fabric) {
         Ok(fabric) => Some((built.name, fabric)),
         Err(error) => {
-            if let Some(place) = reader.scope.place.clone() {
-                let mut problem = Diagnostic::new(&place, error.to_string());
+            let key = match &error {
+                TopologyError::Limit { key, allowed, .. } => Some((*key, allowed.clone())),
+                _ => None,
+            };
+            // A size that is a default has no place of its own.
+            let own = key.and_then(|(key, allowed)| {
+                reader.has(key).then(|| Some((reader.place(key)?, allowed))).flatten()
+            });
+            let (place, label) = match own {
+                Some((place, label)) => (Some(place), label),
+                None => (reader.scope.place.clone(), String::new()),
+            };
+            if let Some(place) = place {
+                let mut problem = Diagnostic::new(&place, error.to_string()).label(label);
                 problem.help = error.help();
                 reader.problems.push(problem);
             }

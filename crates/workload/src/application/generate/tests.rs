@@ -365,3 +365,21 @@ fn each_call_is_entered_and_left_and_a_collective_operation_is_one() {
     let plain = make("ping-pong", &Parameters { bytes: Some(1), ..of_ranks(2) }).unwrap();
     assert_eq!(plain.operations().len(), 4);
 }
+
+#[test]
+fn trees_of_all_reduce_go_in_segments_unless_told_otherwise() {
+    for algorithm in ["tree", "double-binary-tree"] {
+        let of = |segment: Option<u64>| {
+            let parameters = Parameters {
+                ranks: Some(8),
+                bytes: Some(1 << 20),
+                algorithm: Some(algorithm.into()),
+                segment,
+                ..Parameters::default()
+            };
+            make("all-reduce", &parameters).unwrap()
+        };
+        assert!(of(None) == of(Some(64 << 10)), "{algorithm}");
+        assert!(of(None) != of(Some(1 << 20)), "{algorithm}");
+    }
+}

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::application::complaints::Flaw;
+use crate::application::complaints::{Flaw, near};
 use crate::application::{ANY, MAX_NANOSECONDS, Operation, Until};
-use flitlab_base::document::nearest;
 use flitlab_base::narrow::narrow;
 
 /// The words that begin a statement.
@@ -218,7 +217,7 @@ impl<'l> Cursor<'l> {
                 }
                 let flaw = Flaw::new(span, "behind a label stands `send`, `recv` or `calc`");
                 let is_coll = word.as_ref().is_some_and(|word| word.text == "coll");
-                let near = word.and_then(|word| nearest(word.text, FIRST_WORDS));
+                let near = word.and_then(|word| near(word.text, FIRST_WORDS));
                 let flaw = match near {
                     _ if is_coll => flaw.help(
                         "collective operations are in GOAL as the messages that they are of: `flitlab schedule all-reduce \
@@ -240,7 +239,7 @@ impl<'l> Cursor<'l> {
             Until::Begun
         } else {
             let flaw = Flaw::new(label.span(), format!("`{}` is no statement", label.text));
-            let flaw = match nearest(label.text, FIRST_WORDS) {
+            let flaw = match near(label.text, FIRST_WORDS) {
                 Some(near) => flaw.label(format!("did you mean `{near}`?")),
                 None => flaw.help("behind a label stands `:`, `requires` or `irequires`"),
             };
@@ -312,7 +311,7 @@ impl<'l> Cursor<'l> {
         if options.iter().any(|option| rest.starts_with(option)) {
             return flaw.help("the options of a message come in this order: `tag 7 cpu 1 nic 0`; `calc` takes `cpu` alone");
         }
-        match nearest(rest, options) {
+        match near(rest, options) {
             Some(near) => flaw.label(format!("did you mean `{near}`?")),
             None => flaw.help("write what follows in a line of its own"),
         }

@@ -15,8 +15,9 @@ mod write;
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
 
-use super::read::{Beginning, Content, Format, Input, Treatment};
+use super::read::{Content, Format, Input};
 use super::{Schedule, complaints};
+use crate::formats::{self, Beginning, FileKind};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::memory::claim;
 
@@ -31,15 +32,16 @@ const DESTROYED: u64 = 2342;
 const LOOKED_AT: u64 = 4096;
 
 /// GOAL among the formats that are read.
-pub(super) const GOAL: Format = Format {
+pub(crate) const GOAL: Format = Format {
     name: "goal",
     what: "a GOAL schedule",
     doc: "a schedule of LogGOPSim and its relatives, text or binary.",
-    is: |file| file.words().0 == "num_ranks" || file.bytes.starts_with(&COOKIE.to_le_bytes()),
-    treatment: Treatment::Read {
-        takes: &[],
-        read: |input, _| Ok(Content { schedule: read_input(input)?, calls: Vec::new() }),
+    is: |file| {
+        let is_binary = |cookie: u64| file.bytes.starts_with(&cookie.to_le_bytes());
+        file.words().0 == "num_ranks" || is_binary(COOKIE) || is_binary(DESTROYED)
     },
+    takes: &[],
+    read: |input, _| Ok(Content::of(read_input(input)?)),
 };
 
 /// Which form a file has.
@@ -49,6 +51,25 @@ pub enum Form {
     Text,
     /// The binary form of LogGOPSim.
     Binary,
+}
+
+/// Whether a file of no known format is to be read as a GOAL text, so that the mistakes in it are
+/// told: it is empty, is called one, or has a line of one.
+pub(super) fn resembles(file: &Beginning) -> bool {
+    let is_line = |line: &str| {
+        let operation = match line.split_once(':') {
+            Some((_, operation)) => operation,
+            None => line,
+        };
+        let mut words = operation.split_whitespace();
+        let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        matches!(first, "num_ranks" | "rank" | "send" | "recv" | "calc")
+            || matches!(second, "requires" | "irequires")
+    };
+    file.bytes.is_empty()
+        || file.name.ends_with(".goal")
+        || file.bytes.starts_with(b"num_ranks")
+        || file.lines().any(is_line)
 }
 
 /// Reads a GOAL file. Which form it has is told by its first bytes.
@@ -116,15 +137,28 @@ pub fn read_from(name: &str, input: &mut impl BufRead) -> Result<Schedule, Diagn
             let help = "such a run overwrites its input: convert the text to binary once more";
             Err(complaints::of_file(Diagnostic::unplaced(problem).help(help)))
         }
-        _ => match Beginning::new(Path::new(name), &start).format().filter(|it| **it != GOAL) {
-            Some(format) => {
-                let problem = format!("{name} is {}, no GOAL schedule", format.what);
-                let problem = Diagnostic::unplaced(problem).help(format.way_out(name));
-                Err(complaints::of_file(problem))
+        _ => {
+            let beginning = Beginning::new(Path::new(name), &start);
+            match not_goal(&beginning, name) {
+                Some(problem) => Err(complaints::of_file(problem)),
+                None => text::read(name, &mut start.as_slice().chain(input)),
             }
-            None => text::read(name, &mut start.as_slice().chain(input)),
-        },
+        }
     }
+}
+
+/// The mistake of a file that is of another format, or resembles GOAL in nothing.
+fn not_goal(file: &Beginning, name: &str) -> Option<Diagnostic> {
+    if let Some(format) = file.format().filter(|it| **it != GOAL) {
+        let problem = format!("{name} is {}, no GOAL schedule", format.what);
+        return Some(Diagnostic::unplaced(problem).help(format.way_out(name)));
+    }
+    let refusal = match formats::refusal(file, name, FileKind::Application) {
+        Some(refusal) => refusal,
+        None if (GOAL.is)(file) || resembles(file) => return None,
+        None => formats::unknown(file, name, FileKind::Application),
+    };
+    Some(Diagnostic::unplaced(refusal.message).help(refusal.help))
 }
 
 /// Writes a schedule as a GOAL file. Text keeps labels; operations without one are named `l1`, `l2`

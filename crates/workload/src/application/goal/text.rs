@@ -4,9 +4,9 @@ use std::io::{BufRead, Read};
 
 use super::labels::Labels;
 use super::line::{Cursor, Statement, Word};
-use crate::application::complaints::{Complaints, Flaw, of_file};
+use crate::application::complaints::{Complaints, Flaw, near, of_file};
 use crate::application::{ANY, Operation, Schedule, ScheduleBuilder, ScheduleError};
-use flitlab_base::document::{Diagnostic, Diagnostics, nearest};
+use flitlab_base::document::{Diagnostic, Diagnostics};
 
 /// The longest line: whatever has longer ones is no GOAL text.
 const LONGEST: usize = 1 << 16;
@@ -250,7 +250,7 @@ impl Reader<'_> {
             let mut flaw = Flaw::new(label.span(), message);
             if self.complaints.shows_more() {
                 let names = self.labels.some(LOOKED_AT);
-                flaw = match nearest(label.text, names.iter().map(String::as_str)) {
+                flaw = match near(label.text, names.iter().map(String::as_str)) {
                     Some(near) => flaw.label(format!("did you mean `{near}`?")),
                     None => flaw
                         .help("labels are known in their own rank, below the line that has them"),

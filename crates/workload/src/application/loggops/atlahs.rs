@@ -1,7 +1,7 @@
 //! The rules of the version of LogGOPSim in ATLAHS.
 //!
 //! Events are taken in the order of their times; which of those of one time comes first is left to
-//! its heap ([`super::queue`]). Rules that surprise are kept, since they are what its published
+//! its heap ([`super::gnu`]). Rules that surprise are kept, since they are what its published
 //! times follow from:
 //!
 //! - Operations that wait for the beginning of another one may begin at time 0, if their stream is free.
@@ -15,7 +15,7 @@
 //!
 //! Wildcards match as in MPI; the program has none.
 
-use super::queue::TimeHeap;
+use super::gnu::TimeHeap;
 use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
 use flitlab_base::narrow::try_rounded;

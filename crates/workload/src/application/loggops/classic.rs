@@ -15,6 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::gnu::sort_by_key;
 use super::{Finished, Hosts, LogGops, Stuck, ns};
 use crate::application::schedule::{Action, Schedule, Until};
 use flitlab_base::narrow::try_rounded;
@@ -49,7 +50,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
     let mut freed = Vec::new();
     for rank in 0..schedule.ranks() {
         freed.extend(schedule.of_rank(rank).filter(|&number| schedule.waits(number) == 0));
-        freed.sort_by_key(|&number| kind(schedule, number));
+        sort_by_key(&mut freed, |&number| kind(schedule, number));
         for operation in freed.drain(..) {
             queue.push(Reverse(Event {
                 time: Picoseconds::ZERO,
@@ -155,7 +156,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
         let mut both = [(place, &mut here), (partner.unwrap_or(place), &mut there)];
         both.sort_by_key(|it| it.0);
         for (rank, freed) in both {
-            freed.sort_by_key(|&number| kind(schedule, number));
+            sort_by_key(freed, |&number| kind(schedule, number));
             for operation in freed.drain(..) {
                 let time = free_at(&hosts, rank, operation);
                 queue.push(Reverse(Event { time, order, operation, rank, is_message: false }));

@@ -11,7 +11,7 @@
 
 mod atlahs;
 mod classic;
-mod queue;
+mod gnu;
 
 use super::matching::Matching;
 use super::schedule::{ANY, Schedule, Until};
@@ -85,6 +85,24 @@ pub fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Finished, S
         Dialect::Classic => classic::simulate(schedule, parameters),
         Dialect::Atlahs => atlahs::simulate(schedule, parameters),
     }
+}
+
+/// Carries a schedule out without times, messages of more than so many bytes waiting for their
+/// receipt: what can't go on, if it does not come to its end. Which receipt from any rank or of any
+/// tag takes which message depends on times; without such receipts the answer is certain.
+///
+/// Takes time and memory in proportion to its operations.
+pub fn hangs(schedule: &Schedule, eager_limit: u64) -> Option<Stuck> {
+    let no_times = LogGops {
+        latency: 0,
+        overhead: 0,
+        overhead_per_byte: 0,
+        gap: 0,
+        gap_per_byte: 0.0,
+        eager_limit,
+        ..LogGops::CLASSIC
+    };
+    simulate(schedule, &no_times).err()
 }
 
 /// Returns a time of nanoseconds, or the latest time if it is too long.

@@ -26,9 +26,30 @@ pub(super) struct Calls {
     pub world: Communicator<'static>,
     library: Library,
     counted: BTreeMap<&'static str, u64>,
+    /// Collective operations of a trace of one rank.
+    alone: u64,
+    /// What is to be said of the trace.
+    pub notes: Vec<String>,
     /// Large tags, by the numbers that stand for them.
     tags: BTreeMap<u32, u32>,
     flops_per_second: Option<f64>,
+}
+
+/// What is to be said of collective operations of a trace that has one rank.
+pub(super) fn alone(operations: u64) -> Option<String> {
+    (operations > 0).then(|| {
+        format!(
+            "collective operations of all ranks where there is but one: {operations}; they send nothing. If the program had \
+             more ranks, put the files of all into one folder, with names that differ in their last number, from 0 on"
+        )
+    })
+}
+
+/// What is to be said of so many requests that are never waited for.
+pub(super) fn left(requests: usize) -> String {
+    format!(
+        "requests that were begun and never waited for: {requests}; nothing waits for their messages"
+    )
 }
 
 /// Operations are to be computed, and how fast is not known.
@@ -49,24 +70,39 @@ impl Calls {
             world: Communicator::world(ranks, 0),
             library,
             counted: BTreeMap::new(),
+            alone: 0,
+            notes: Vec::new(),
             tags: BTreeMap::new(),
             flops_per_second: options.flops_per_second,
         })
     }
 
+    /// How many ranks there are, or how many members the communicator has that took their place.
     pub(super) fn ranks(&self) -> u32 {
         self.world.size
     }
 
-    /// The rank whose program is made.
+    /// The rank whose program is made, or its place in that communicator.
     pub(super) fn rank(&self) -> u32 {
         self.world.place()
+    }
+
+    /// Lets a communicator take the place of that of all ranks, or give it back.
+    pub(super) const fn swap(&mut self, communicator: &mut Communicator<'static>) {
+        std::mem::swap(&mut self.world, communicator);
     }
 
     /// Ends a rank's program and begins the next one's. False if there is no room for more.
     pub(super) fn next_rank(&mut self) -> bool {
         self.world = Communicator::world(self.ranks(), self.rank() + 1);
         self.program.next_rank()
+    }
+
+    /// Notes a collective operation of the one rank of which there is a file.
+    const fn count_alone(&mut self) {
+        if self.world.size == 1 {
+            self.alone += 1;
+        }
     }
 
     /// Notes a call for the count.
@@ -76,11 +112,14 @@ impl Calls {
 
     /// The schedule of all ranks; `path` is where it was read from.
     pub(super) fn finish(self, path: &Path) -> Result<Content, Diagnostics> {
+        let alone = alone(self.alone);
         let schedule = self.program.finish().map_err(|message| {
             let problem = Diagnostic::unplaced(format!("{}: {message}", path.display()));
             of_file(problem.help("docs/schedules.md says what a schedule can have"))
         })?;
-        Ok(Content { schedule, calls: self.counted.into_iter().collect() })
+        let calls = self.counted.into_iter().collect();
+        let notes = alone.into_iter().chain(self.notes).collect();
+        Ok(Content { calls, notes, ..Content::of(schedule) })
     }
 
     /// A tag as it is in the schedule.
@@ -109,12 +148,14 @@ impl Calls {
     /// A collective operation of all ranks. Its bytes are those that
     /// [`collective`](crate::application::generate::collective) says.
     pub(super) fn collective(&mut self, name: &str, bytes: u64, root: u32) {
+        self.count_alone();
         let call = Call { root, ..Call::of(bytes) };
         self.library.run(name, &mut self.program, &mut self.world, &call);
     }
 
     /// Begins a collective operation of all ranks that does not block.
     pub(super) fn begin_collective(&mut self, name: &str, bytes: u64, root: u32) -> Request {
+        self.count_alone();
         let call = Call { root, ..Call::of(bytes) };
         let (library, world) = (self.library, &mut self.world);
         self.program.begin_beside(|program| library.run(name, program, world, &call))
@@ -122,6 +163,7 @@ impl Calls {
 
     /// Other bytes of each rank to each other one.
     pub(super) fn all_to_all_v(&mut self, sent: &[u64], received: &[u64]) {
+        self.count_alone();
         let own = self.rank();
         let bytes = |from: u32, to: u32| match from == own {
             true => sent[to as usize],
@@ -132,6 +174,7 @@ impl Calls {
 
     /// A part of each rank, of which only the root need know all, to the root.
     pub(super) fn gather_v(&mut self, root: u32, own: u64, parts: &[u64]) {
+        self.count_alone();
         let rank = self.rank();
         let bytes = |place: u32| match place == rank {
             true => own,
@@ -144,6 +187,7 @@ impl Calls {
 
     /// A part of the root's, which alone need know all, to each rank.
     pub(super) fn scatter_v(&mut self, root: u32, own: u64, parts: &[u64]) {
+        self.count_alone();
         let rank = self.rank();
         let bytes = |place: u32| match place == rank {
             true => own,
@@ -156,6 +200,7 @@ impl Calls {
 
     /// A part of each rank to all ranks.
     pub(super) fn all_gather_v(&mut self, parts: &[u64]) {
+        self.count_alone();
         let bytes = |place: u32| parts[place as usize];
         let world = &mut self.world;
         self.program
@@ -177,6 +222,7 @@ impl Calls {
 
     /// The vectors of all ranks up to each.
     pub(super) fn scan(&mut self, bytes: u64) {
+        self.count_alone();
         let world = &mut self.world;
         self.program.in_phase("scan", |program| collective::scan(program, world, bytes));
     }

@@ -11,6 +11,7 @@ use super::Beginning;
 use crate::application::complaints::of_file;
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::memory::claim;
+use flitlab_base::text_file::MOST;
 
 /// The most ranks of a trace.
 pub(super) const MAX_RANKS: u32 = 1 << 20;
@@ -85,9 +86,17 @@ impl<'b> Input<'b> {
             of_file(problem.help(shortage.help()))
         })?;
         let mut bytes = Vec::new();
-        let read = self.open(path)?.read_to_end(&mut bytes);
+        // What has no length, such as a device, may have no end.
+        let most = length.max(MOST);
+        let read = self.open(path)?.take(most + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(path, &error))?;
-        Ok(bytes)
+        match bytes.len() as u64 > most {
+            true => {
+                let message = format!("it has more than {} MiB, though it said less", most >> 20);
+                Err(unreadable(path, &io::Error::other(message)))
+            }
+            false => Ok(bytes),
+        }
     }
 
     /// The files that are called like the one that was named but for the last number in the name,
@@ -198,7 +207,7 @@ fn file_in(folder: &Path) -> Result<PathBuf, Diagnostics> {
     // Files of a trace beside each other, the shortest number first.
     files.sort_by(|a, b| (&a.0, a.1.len(), &a.1).cmp(&(&b.0, b.1.len(), &b.1)));
     files.dedup_by(|next, first| next.0 == first.0);
-    let is_trace = |path: &PathBuf| Beginning::of_file(path)?.format().filter(|it| it.is_read());
+    let is_trace = |path: &PathBuf| Beginning::of_file(path)?.format();
     files.retain(|(_, _, path)| is_trace(path).is_some());
     // What a file .meta names is there besides.
     if files.len() > 1 {

@@ -10,23 +10,34 @@ use std::collections::BTreeMap;
 
 use super::calls::MAX_BYTES;
 use super::files::{Input, MAX_RANKS};
-use super::lines::{Word, Words, read_lines};
-use super::{Content, Format, Options, Treatment, is_number};
-use crate::application::complaints::{Flaw, of_file};
+use super::lines::{Word, Words, any, read_lines};
+use super::{Content, Format, Options, is_number};
+use crate::application::complaints::{Flaw, of_file, shown};
 use crate::application::generate::program::{End, Program};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
-pub(super) const HTSIM: Format = Format {
+pub(crate) const HTSIM: Format = Format {
     name: "htsim",
     what: "a connection matrix of htsim",
     doc: "a message a line, with the time or the trigger at which it begins.",
-    is: |file| {
-        let (first, second) = file.words();
-        matches!(first, "Nodes" | "nodes") && is_number(second)
-    },
-    treatment: Treatment::Read { takes: &[], read },
+    is: |file| any(&file.bytes, is_line),
+    takes: &[],
+    read,
 };
+
+/// Whether a line is `Nodes 2`, `Connections 1`, or `0->1` and something behind it.
+fn is_line(line: &str) -> bool {
+    let Some((first, rest)) = line.split_once(' ') else { return false };
+    let ends = first.split_once("->");
+    // Routes of Angara's tables begin alike, and so does a key of a scenario, `nodes = 4`.
+    let connects =
+        || rest.split_whitespace().any(|word| matches!(word, "size" | "start" | "trigger"));
+    let counts = || rest.starts_with(|sign: char| sign.is_ascii_digit() || sign == '-');
+    (matches!(first, "Nodes" | "nodes") && counts())
+        || (first == "Connections" && is_number(rest))
+        || ends.is_some_and(|(source, to)| is_number(source) && is_number(to)) && connects()
+}
 
 /// How a connection begins.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,7 +134,7 @@ impl Matrix {
                     self.connection(number, first, (source, destination), words)?;
                 }
                 None => {
-                    let flaw = first.flaw(format!("no line begins with `{text}`"));
+                    let flaw = first.flaw(format!("no line begins with `{}`", shown(text)));
                     return Err(flaw.help(
                         "lines are `Nodes N`, `Connections N`, `Triggers N`, `trigger id N oneshot` and \
                          `0->1 id 1 start 0 size 1000`",
@@ -153,7 +164,7 @@ impl Matrix {
             if key.text == "addon" {
                 continue;
             }
-            let value = words.required(&format!("the value of `{}`", key.text))?;
+            let value = words.required(&format!("the value of `{}`", shown(key.text)))?;
             let id = || -> Result<Option<u32>, Flaw> {
                 let id = u32::try_from(value.count("a number")?).ok().filter(|id| *id > 0);
                 id.map(Some).ok_or_else(|| value.flaw("numbers of triggers begin with 1"))
@@ -173,7 +184,7 @@ impl Matrix {
                 // Their order among others on the way is htsim's own matter.
                 "id" | "prio" => {}
                 other => {
-                    let flaw = key.flaw(format!("a connection has no `{other}`"));
+                    let flaw = key.flaw(format!("a connection has no `{}`", shown(other)));
                     return Err(flaw.help(
                         "it has id, start, size, trigger, send_done_trigger, recv_done_trigger, prio and addon",
                     ));
@@ -220,7 +231,7 @@ impl Matrix {
                     let flaw = key.flaw("a trigger that goes off several times is not read");
                     return Err(flaw.help("a schedule's operation happens once: write a trigger and a connection for each time"));
                 }
-                other => return Err(key.flaw(format!("a trigger has no `{other}`"))),
+                other => return Err(key.flaw(format!("a trigger has no `{}`", shown(other)))),
             }
         }
         let id = id.and_then(|id| u32::try_from(id).ok()).filter(|id| *id > 0);
@@ -307,7 +318,7 @@ impl Matrix {
             finished.map_err(|message| mistake(None, message, "write a smaller matrix"))?;
         let calls = [("connection", self.connections.len()), ("trigger", self.triggers.len())];
         let calls = calls.into_iter().filter(|it| it.1 > 0).map(|(it, count)| (it, count as u64));
-        Ok(Content { schedule, calls: calls.collect() })
+        Ok(Content { calls: calls.collect(), ..Content::of(schedule) })
     }
 
     /// Whether a connection can wait for a trigger: those that set it off end at its source.

@@ -7,19 +7,20 @@
 //! become, and where Schedgen differs.
 
 use super::files::Input;
-use super::lines::read_lines;
+use super::lines::{any, read_lines};
 use super::mpi::{Message, Mpi, begins, bytes, is_local, nanoseconds};
-use super::{Content, Format, Options, Treatment};
-use crate::application::complaints::Flaw;
+use super::{Content, Format, Options};
+use crate::application::complaints::{Flaw, shown};
 use flitlab_base::document::Diagnostics;
 use flitlab_base::narrow::narrow;
 
-pub(super) const LIBALLPROF: Format = Format {
+pub(crate) const LIBALLPROF: Format = Format {
     name: "liballprof",
     what: "a trace of liballprof",
     doc: "a call of MPI a line, with its times, a file a rank.",
-    is: |file| file.line.starts_with("MPI_") && file.line.contains(':'),
-    treatment: Treatment::Read { takes: &["algorithm"], read },
+    is: |file| any(&file.bytes, is_call),
+    takes: &["algorithm"],
+    read,
 };
 
 /// Bytes between two requests of an array, as Schedgen has it; some libraries have half of them.
@@ -63,6 +64,13 @@ const CALLS: [&str; 35] = [
     "Startall",
     "Finalize",
 ];
+
+/// Whether a line begins as a call does: its name, and a time or what stands in place of one.
+fn is_call(line: &str) -> bool {
+    let Some((name, rest)) = line.split_once(':') else { return false };
+    let time = rest.split(':').next().unwrap_or_default();
+    name.starts_with("MPI_") && (time == "-" || time.starts_with(|it: char| it.is_ascii_digit()))
+}
 
 fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
     let files = input.ranks()?;
@@ -206,14 +214,22 @@ impl<'l> Arguments<'l> {
 
     fn root(&mut self, mpi: &Mpi) -> Result<u32, Flaw> {
         let root = self.number()?;
-        let known = u32::try_from(root).ok().filter(|root| *root < mpi.calls.ranks());
-        known.ok_or_else(|| self.flaw(format!("there is no rank {root}")))
+        mpi.root(root).map_err(|message| self.flaw(message))
     }
 }
 
-/// A time of microseconds, in nanoseconds.
-fn time(field: &str) -> Option<i128> {
-    nanoseconds(field.trim(), 3)
+/// A time of microseconds, in nanoseconds, in a field of a line. None stands where a call that
+/// begins or ends MPI has `-`.
+fn time(line: &str, field: &str) -> Result<Option<i128>, Flaw> {
+    let text = field.trim();
+    if text == "-" {
+        return Ok(None);
+    }
+    nanoseconds(text, 3).map(Some).ok_or_else(|| {
+        let start = field.as_ptr() as usize - line.as_ptr() as usize;
+        let flaw = Flaw::new(start..start + field.len(), "this is no time");
+        flaw.help("a call begins and ends with a number of microseconds, or - for none")
+    })
 }
 
 /// The requests of an array of so many, which is at an address.
@@ -240,18 +256,17 @@ fn call(mpi: &mut Mpi, line: &str) -> Result<(), Flaw> {
         if is_local(short) {
             // The first call of all says when the rank begins to compute.
             if begins(short) {
-                mpi.call(None, line.rsplit(':').next().and_then(time));
+                mpi.call(None, time(line, line.rsplit(':').next().unwrap_or_default())?);
             }
             return Ok(());
         }
-        let flaw = Flaw::new(0..name.len(), format!("{name} is not read"));
+        let flaw = Flaw::new(0..name.len(), format!("{} is not read", shown(name)));
         return Err(
             flaw.help("flitlab knows the calls of Schedgen, and those that neither send nor wait")
         );
     };
-    let begin = fields.next().and_then(time);
-    let end = line.rsplit(':').next().and_then(time);
-    mpi.call(begin, end);
+    let begin = time(line, fields.next().unwrap_or("-"))?;
+    mpi.call(begin, time(line, line.rsplit(':').next().unwrap_or("-"))?);
     mpi.calls.count(known);
     let arguments = &mut Arguments { line, fields, at: 0..line.len() };
     let ranks = mpi.calls.ranks();
@@ -279,7 +294,14 @@ fn call(mpi: &mut Mpi, line: &str) -> Result<(), Flaw> {
         "Startall" => {
             let count = arguments.number()?.max(0).unsigned_abs();
             let address = arguments.address()?;
-            for request in requests(mpi, count, address, false) {
+            let requests = requests(mpi, count, address, false);
+            if (requests.len() as u64) < count {
+                let made = requests.len();
+                let message =
+                    format!("a Send_init or Recv_init made {made} of these {count} requests");
+                return Err(arguments.flaw(message));
+            }
+            for request in requests {
                 mpi.start(request);
             }
         }
@@ -416,7 +438,7 @@ fn call(mpi: &mut Mpi, line: &str) -> Result<(), Flaw> {
                 mpi.calls.reduce_scatter_v(&parts);
             }
         }
-        _ => {}
+        _ => mpi.finalize(),
     }
     Ok(())
 }

@@ -8,6 +8,12 @@ use flitlab_base::document::{Diagnostic, Diagnostics};
 /// The longest line: an all-to-all-v names two numbers for each rank.
 const LONGEST: u64 = 1 << 26;
 
+/// Whether one of the lines of a file's beginning is like this, whatever else is in it: the first one
+/// may be damaged.
+pub(super) fn any(beginning: &[u8], is: impl Fn(&str) -> bool) -> bool {
+    String::from_utf8_lossy(beginning).lines().any(|line| is(line.trim()))
+}
+
 /// Reads a text up to its end. `take` gets each line with its number, from 1, and may find a flaw
 /// in it. Up to twenty flaws are reported.
 ///

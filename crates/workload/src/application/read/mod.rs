@@ -1,16 +1,16 @@
 //! Files of other programs that say what an application does, read into schedules.
 //!
 //! A format is a row of [`FORMATS`]: how a file is recognised by what it begins with, what reads
-//! it, and which [`Options`] that takes. Formats that are not read are rows too, with the way out.
-//! A further format is a file here and a row.
+//! it, and which [`Options`] that takes. A further format is a file here and a row. Formats that are
+//! not read are rows of [`formats`], with the way out.
 //!
 //! Traces of MPI programs are read call by call into [`Program`](super::generate::program::Program)s
 //! by way of `Calls`, one rank after the other. Kept are the schedule, and of the traces what one
 //! rank has open.
 
-mod beginning;
 mod calls;
 mod chakra;
+mod contexts;
 mod dumpi;
 mod files;
 mod htsim;
@@ -26,10 +26,17 @@ use std::path::{Path, PathBuf};
 
 use super::{Schedule, goal};
 use crate::application::complaints::of_file;
+use crate::formats::{self, FileKind};
 use flitlab_base::document::{Diagnostic, Diagnostics};
 
-pub use beginning::Beginning;
+pub use crate::formats::Beginning;
 pub use files::Input;
+
+pub(crate) use chakra::CHAKRA;
+pub(crate) use dumpi::{BINARY as DUMPI_BINARY, DUMPI};
+pub(crate) use htsim::HTSIM;
+pub(crate) use liballprof::LIBALLPROF;
+pub(crate) use simgrid::SIMGRID;
 
 /// A format of files.
 #[derive(Clone, Copy)]
@@ -41,21 +48,10 @@ pub struct Format {
     /// A sentence without its begin, such as "a connection a line."
     pub doc: &'static str,
     /// Whether a file that begins like this is one.
-    pub(in crate::application) is: fn(&Beginning) -> bool,
-    pub(in crate::application) treatment: Treatment,
-}
-
-/// What is done with files of a format.
-#[derive(Clone, Copy)]
-pub(in crate::application) enum Treatment {
-    /// They are read.
-    Read {
-        /// The names of the [`Options`] that mean something.
-        takes: &'static [&'static str],
-        read: fn(&Input<'_>, &Options) -> Result<Content, Diagnostics>,
-    },
-    /// They are not read; this is what to do.
-    Named { way_out: &'static str },
+    pub(crate) is: fn(&Beginning) -> bool,
+    /// The names of the [`Options`] that mean something.
+    pub(in crate::application) takes: &'static [&'static str],
+    pub(in crate::application) read: fn(&Input<'_>, &Options) -> Result<Content, Diagnostics>,
 }
 
 impl fmt::Debug for Format {
@@ -70,45 +66,10 @@ impl PartialEq for Format {
     }
 }
 
-/// Every format that is known. The first that recognises a file has it.
-pub static FORMATS: [Format; 10] = [
-    goal::GOAL,
-    simgrid::SIMGRID,
-    Format {
-        name: "simgrid-platform",
-        what: "a platform of SimGrid",
-        doc: "hosts and links, in XML.",
-        is: |file| file.is_text && (file.has("<platform") || file.has("simgrid.dtd")),
-        treatment: Treatment::Named {
-            way_out: "fabrics are described by [topology], or by a netlist of InfiniBand (docs/fabrics.md)",
-        },
-    },
-    chakra::CHAKRA,
-    htsim::HTSIM,
-    Format {
-        name: "ember",
-        what: "a load file of SST's Ember",
-        doc: "motifs and the nodes that they run on.",
-        is: |file| file.words().0 == "[JOB_ID]",
-        treatment: Treatment::Named {
-            way_out: "`flitlab schedule --help` lists the motifs that are made in: write for example \
-                      `schedule = { halo3d = { ... } }` in [application]",
-        },
-    },
-    dumpi::DUMPI,
-    dumpi::BINARY,
-    Format {
-        name: "otf2",
-        what: "a trace in OTF2",
-        doc: "events of Score-P and others, which OTF2's own programs show as text.",
-        is: |file| file.bytes.starts_with(b"OTF2") || file.name.ends_with(".otf2"),
-        treatment: Treatment::Named {
-            way_out: "record the program by liballprof, DUMPI or SimGrid (smpirun -trace-ti), whose traces flitlab \
-                      reads; or write a GOAL schedule of what `otf2-print` shows of this one",
-        },
-    },
-    liballprof::LIBALLPROF,
-];
+/// Every format that is read. The first that recognises a file has it. The other formats that are
+/// known, and the way out for each, are in [`formats`].
+pub static FORMATS: [Format; 7] =
+    [goal::GOAL, SIMGRID, CHAKRA, HTSIM, DUMPI, DUMPI_BINARY, LIBALLPROF];
 
 /// What a trace does not say, and is to be given beside it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -139,6 +100,19 @@ pub struct Content {
     pub schedule: Schedule,
     /// How often calls or nodes of a name are in the trace; empty of a schedule.
     pub calls: Vec<(&'static str, u64)>,
+    /// What is in the trace and means nothing here, or looks wrong, with how often: clauses without
+    /// a full stop.
+    pub notes: Vec<String>,
+    /// Whether large messages wait for their receipt, as in MPI. In a trace of a program in which
+    /// none does they wait for none.
+    pub sends_wait: bool,
+}
+
+impl Content {
+    /// A schedule of which there is nothing else to say.
+    pub(in crate::application) const fn of(schedule: Schedule) -> Self {
+        Self { schedule, calls: Vec::new(), notes: Vec::new(), sends_wait: true }
+    }
 }
 
 /// A file that was read.
@@ -150,6 +124,12 @@ pub struct Reading {
     pub schedule: Schedule,
     /// How often calls or nodes of a name are in the trace; empty of a schedule.
     pub calls: Vec<(&'static str, u64)>,
+    /// What is in the trace and means nothing here, or looks wrong, with how often: clauses without
+    /// a full stop.
+    pub notes: Vec<String>,
+    /// Whether large messages wait for their receipt, as in MPI. In a trace of a program in which
+    /// none does they wait for none.
+    pub sends_wait: bool,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
 }
@@ -161,17 +141,9 @@ impl Format {
         Beginning::of_file(&path)?.format()
     }
 
-    /// Whether flitlab reads it.
-    pub const fn is_read(&self) -> bool {
-        matches!(self.treatment, Treatment::Read { .. })
-    }
-
     /// The names of the [`Options`] that mean something to it.
     pub const fn takes(&self) -> &'static [&'static str] {
-        match self.treatment {
-            Treatment::Read { takes, .. } => takes,
-            Treatment::Named { .. } => &[],
-        }
+        self.takes
     }
 
     /// Why an option means nothing to it, in words.
@@ -185,54 +157,69 @@ impl Format {
 
     /// The way to simulate what is in it; `name` is the file's.
     pub fn way_out(&self, name: &str) -> String {
-        match self.treatment {
-            Treatment::Named { way_out } => way_out.into(),
-            Treatment::Read { takes, .. } => {
-                let beside = match takes {
-                    [] => String::new(),
-                    takes => format!(" and, as needed, {}", takes.join(", ")),
-                };
-                let goal = match *self == goal::GOAL {
-                    true => String::new(),
-                    false => format!(
-                        ", `flitlab schedule read {name} --out x.goal` makes a GOAL file of it"
-                    ),
-                };
-                format!(
-                    "a scenario says what network it runs on: write a TOML file with a topology, and \
-                     `[application]` with `file = \"{name}\"`{beside} (`flitlab init` makes a scenario to begin \
-                     with; `flitlab schedule check {name}` says what is in the schedule{goal})"
-                )
+        let beside = match self.takes {
+            [] => String::new(),
+            takes => format!(" and, as needed, {}", takes.join(", ")),
+        };
+        let goal = match *self == goal::GOAL {
+            true => String::new(),
+            false => {
+                format!(", `flitlab schedule read {name} --out x.goal` makes a GOAL file of it")
             }
-        }
+        };
+        format!(
+            "a scenario says what network it runs on: write a TOML file with a topology, and \
+             `[application]` with `file = \"{name}\"`{beside} (`flitlab init` makes a scenario to begin \
+             with; `flitlab schedule check {name}` says what is in the schedule{goal})"
+        )
     }
 
     fn read(&'static self, input: Input<'_>, options: &Options) -> Result<Reading, Diagnostics> {
-        let name = input.path().display().to_string();
-        let Treatment::Read { takes, read } = self.treatment else {
-            let problem = format!("{name} is {}, which flitlab does not read", self.what);
-            let problem = Diagnostic::unplaced(problem).help(self.way_out(&name));
-            return Err(of_file(problem));
-        };
-        if let Some(option) = options.given().find(|option| !takes.contains(option)) {
+        if let Some(option) = options.given().find(|option| !self.takes.contains(option)) {
             let (problem, help) = self.refusal(option);
             return Err(of_file(Diagnostic::unplaced(problem).help(help)));
         }
-        let Content { schedule, calls } = read(&input, options)?;
-        Ok(Reading { format: self, schedule, calls, files: input.into_opened() })
+        let Content { schedule, calls, notes, sends_wait } = (self.read)(&input, options)?;
+        let files = input.into_opened();
+        Ok(Reading { format: self, schedule, calls, notes, sends_wait, files })
     }
 }
 
-/// Reads a file, or the files of all ranks of which it is one. What is none of [`FORMATS`] is taken
-/// for a GOAL text.
+impl Beginning {
+    /// The format of the schedule or trace that it is; `None` if none of [`FORMATS`].
+    pub fn format(&self) -> Option<&'static Format> {
+        FORMATS.iter().find(|format| (format.is)(self))
+    }
+}
+
+/// Reads a file, or the files of all ranks of which it is one. A file of none of [`FORMATS`] is
+/// taken for a GOAL text only if it resembles one; otherwise it is named, if that is possible.
 ///
 /// # Errors
 /// If it can't be read or is wrong, with the place, or if an option is given that means nothing to
 /// its format, or one is missing.
 pub fn read(path: &Path, options: &Options) -> Result<Reading, Diagnostics> {
     let path = files::file_of(path)?;
-    let format = Beginning::of_file(&path).and_then(|file| file.format());
-    format.unwrap_or(&FORMATS[0]).read(Input::of_file(path), options)
+    // A file that can't be looked at, such as a pipe, is told apart by the reader of GOAL.
+    let format = match Beginning::of_file(&path) {
+        Some(file) => format_of(&file, &path)?,
+        None => &FORMATS[0],
+    };
+    format.read(Input::of_file(path), options)
+}
+
+/// The format that a file is read in.
+fn format_of(file: &Beginning, path: &Path) -> Result<&'static Format, Diagnostics> {
+    if let Some(format) = file.format() {
+        return Ok(format);
+    }
+    let name = path.display().to_string();
+    let refusal = match formats::refusal(file, &name, FileKind::Application) {
+        Some(refusal) => refusal,
+        None if goal::resembles(file) => return Ok(&FORMATS[0]),
+        None => formats::unknown(file, &name, FileKind::Application),
+    };
+    Err(of_file(Diagnostic::unplaced(refusal.message).help(refusal.help)))
 }
 
 /// Reads the content of a file; `name` is what messages call it. Files of other ranks are not
@@ -241,8 +228,9 @@ pub fn read(path: &Path, options: &Options) -> Result<Reading, Diagnostics> {
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(name: &str, content: &[u8], options: &Options) -> Result<Reading, Diagnostics> {
-    let format = Beginning::new(Path::new(name), content).format();
-    format.unwrap_or(&FORMATS[0]).read(Input::of_bytes(name, content), options)
+    let path = Path::new(name);
+    let format = format_of(&Beginning::new(path, content), path)?;
+    format.read(Input::of_bytes(name, content), options)
 }
 
 fn is_number(word: &str) -> bool {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::calls::{Calls, MAX_BYTES};
+use super::calls::{Calls, MAX_BYTES, left};
 use super::{Content, Options};
 use crate::application::ANY;
 use crate::application::generate::program::{Program, Request};
@@ -101,27 +101,65 @@ pub(super) struct Mpi {
     persistent: BTreeMap<u64, Option<Message>>,
     /// When the latest call that is simulated ended, in nanoseconds.
     end: Option<i128>,
+    /// Calls that began before the one before them had ended, or ended before they began.
+    backward: usize,
+    /// Of the ranks before: requests that were begun and not waited for.
+    left: usize,
+    /// Whether the present rank's last call came, and how many ranks had none.
+    is_final: bool,
+    not_final: usize,
 }
 
 impl Mpi {
     pub(super) fn new(ranks: u32, options: &Options) -> Result<Self, Diagnostics> {
         let calls = Calls::new(ranks, options)?;
-        Ok(Self { calls, open: BTreeMap::new(), persistent: BTreeMap::new(), end: None })
+        Ok(Self {
+            calls,
+            open: BTreeMap::new(),
+            persistent: BTreeMap::new(),
+            end: None,
+            backward: 0,
+            left: 0,
+            is_final: false,
+            not_final: 0,
+        })
     }
 
     pub(super) fn next_rank(&mut self) -> bool {
+        self.left += self.open.len();
+        self.not_final += usize::from(!std::mem::take(&mut self.is_final));
         self.open.clear();
         self.persistent.clear();
         self.end = None;
         self.calls.next_rank()
     }
 
-    pub(super) fn finish(self, path: &Path) -> Result<Content, Diagnostics> {
+    pub(super) fn finish(mut self, path: &Path) -> Result<Content, Diagnostics> {
+        let Self { not_final, backward, .. } = self;
+        let notes = [
+            (not_final > 0).then(|| {
+                format!("files without MPI_Finalize: {not_final}; were they or the program cut off?")
+            }),
+            (backward > 0).then(|| {
+                format!(
+                    "calls with a time before that of the call before: {backward}; nothing is computed between the two"
+                )
+            }),
+            (self.left > 0).then(|| left(self.left)),
+        ];
+        self.calls.notes.extend(notes.into_iter().flatten());
         self.calls.finish(path)
+    }
+
+    /// The last call of a rank.
+    pub(super) const fn finalize(&mut self) {
+        self.is_final = true;
     }
 
     /// Computes up to a call that began and ended at these nanoseconds.
     pub(super) fn call(&mut self, begin: Option<i128>, end: Option<i128>) {
+        let goes_back = |from: Option<i128>, to| from.zip(to).is_some_and(|(from, to)| to < from);
+        self.backward += usize::from(goes_back(self.end, begin) || goes_back(begin, end));
         if let (Some(before), Some(begin)) = (self.end, begin) {
             self.calls.program.compute((begin - before) as f64);
         }
@@ -172,6 +210,11 @@ impl Mpi {
         self.open.range(numbers).map(|it| *it.0).collect()
     }
 
+    /// Whether a request was begun and not waited for.
+    pub(super) fn is_open(&self, request: u64) -> bool {
+        self.open.contains_key(&request)
+    }
+
     /// How many requests are open.
     pub(super) fn open(&self) -> usize {
         self.open.len()
@@ -193,12 +236,23 @@ impl Mpi {
     /// # Errors
     /// If there is no such rank, in words.
     pub(super) fn peer(&self, number: i64, sends: bool) -> Result<Option<u32>, String> {
-        let ranks = self.calls.ranks();
         match u32::try_from(number) {
-            Ok(rank) if rank < ranks => Ok(Some(rank)),
+            Ok(rank) if rank < self.calls.ranks() => Ok(Some(self.calls.world.rank(rank))),
             Err(_) if number == -1 && !sends => Ok(Some(ANY)),
             Err(_) => Ok(None),
-            Ok(rank) => Err(format!("there is no rank {rank}: the trace has 0 to {}", ranks - 1)),
+            Ok(rank) => Err(no_file(rank, self.calls.ranks())),
+        }
+    }
+
+    /// The rank that is the root of a collective operation.
+    ///
+    /// # Errors
+    /// If there is no such rank, in words.
+    pub(super) fn root(&self, number: i64) -> Result<u32, String> {
+        match u32::try_from(number) {
+            Ok(rank) if rank < self.calls.ranks() => Ok(rank),
+            Ok(rank) => Err(no_file(rank, self.calls.ranks())),
+            Err(_) => Err(format!("there is no rank {number} that could be the root")),
         }
     }
 
@@ -215,18 +269,41 @@ impl Mpi {
     }
 }
 
+/// Says that a rank is named of which there is no file, beside so many.
+pub(super) fn no_file(rank: u32, ranks: u32) -> String {
+    match ranks {
+        1 => format!("no file is of rank {rank}: there is a file of rank 0 alone"),
+        _ => format!("no file is of rank {rank}: there are those of ranks 0 to {}", ranks - 1),
+    }
+}
+
+/// The most digits of a time in nanoseconds.
+const MOST_DIGITS: usize = 23;
+
 /// The time that is written as a decimal number of units, of which a nanosecond is the last of so
-/// many digits behind the point. A number of seconds since 1970 has more digits than a floating
-/// point number keeps.
+/// many digits behind the point; `None` if it is none, or beyond any use. A number of seconds since
+/// 1970 has more digits than a floating point number keeps.
 pub(super) fn nanoseconds(text: &str, digits: usize) -> Option<i128> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let is_number = |part: &str| part.bytes().all(|it| it.is_ascii_digit()) && part.len() < 24;
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        None => (text, 0),
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_number = |part: &str| part.bytes().all(|it| it.is_ascii_digit());
     if whole.is_empty() || !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    // As many digits as there can be, with zeros in place of missing ones.
-    let kept: String = fraction.chars().chain(std::iter::repeat('0')).take(digits).collect();
-    format!("{whole}{kept}").parse().ok()
+    // How many of all digits are before the point of nanoseconds.
+    let places = i64::try_from(whole.len() + digits).ok()? + i64::from(exponent);
+    let all = whole.bytes().chain(fraction.bytes());
+    let leading = all.clone().take_while(|digit| *digit == b'0').count();
+    let kept = usize::try_from(places).unwrap_or(0);
+    if kept > leading + MOST_DIGITS && leading < whole.len() + fraction.len() {
+        return None;
+    }
+    // With zeros in place of missing ones.
+    let kept = all.chain(std::iter::repeat(b'0')).skip(leading).take(kept.saturating_sub(leading));
+    Some(kept.take(MOST_DIGITS).fold(0, |time, digit| time * 10 + i128::from(digit - b'0')))
 }
 
 /// Bytes of so many elements of a size.

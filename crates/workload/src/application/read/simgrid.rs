@@ -7,22 +7,23 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::calls::{Calls, MAX_BYTES, NoSpeed};
+use super::calls::{Calls, MAX_BYTES, NoSpeed, left};
 use super::files::{Input, MAX_RANKS};
-use super::lines::{Lines, Word, Words, read_lines};
-use super::{Beginning, Content, Format, Options, Treatment};
+use super::lines::{Lines, Word, Words, any, read_lines};
+use super::{Beginning, Content, Format, Options};
 use crate::application::ANY;
-use crate::application::complaints::{Flaw, of_file};
+use crate::application::complaints::{Flaw, near, of_file, shown};
 use crate::application::generate::program::Request;
-use flitlab_base::document::{Diagnostic, Diagnostics, nearest};
+use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
 
-pub(super) const SIMGRID: Format = Format {
+pub(crate) const SIMGRID: Format = Format {
     name: "simgrid",
     what: "a time-independent trace of SimGrid",
     doc: "an action a line; a file a rank, one of all ranks, or a list of files.",
     is: |file| is_trace(file) || is_list(file),
-    treatment: Treatment::Read { takes: &["flops_per_second", "algorithm"], read },
+    takes: &["flops_per_second", "algorithm"],
+    read,
 };
 
 /// The actions of a replay, the frequent ones first.
@@ -88,8 +89,10 @@ fn rank_of(word: &str) -> Option<u32> {
 }
 
 fn is_trace(file: &Beginning) -> bool {
-    let (rank, word) = file.words();
-    rank_of(rank).is_some() && action(word).is_some()
+    any(&file.bytes, |line| {
+        let mut words = line.split_ascii_whitespace();
+        words.next().and_then(rank_of).is_some() && words.next().and_then(action).is_some()
+    })
 }
 
 /// Whether the first line names a trace beside the file.
@@ -140,7 +143,7 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
             break;
         }
     }
-    trace.calls.finish(path)
+    trace.finish(path)
 }
 
 /// The files that a list names, the one of rank 0 first.
@@ -234,7 +237,7 @@ fn of_all_ranks(input: &Input<'_>, path: &Path, options: &Options) -> Result<Con
         }
     }
     lines.finish()?;
-    trace.calls.finish(path)
+    trace.finish(path)
 }
 
 /// What a wait names: sender, receiver and tag.
@@ -248,15 +251,23 @@ struct Trace {
     begun: u64,
     /// Bytes of a type that is not given.
     default_type: u64,
+    /// Of the ranks before: messages that were begun and not waited for.
+    left: usize,
 }
 
 impl Trace {
     fn new(ranks: u32, options: &Options) -> Result<Self, Diagnostics> {
         let calls = Calls::new(ranks, options)?;
-        Ok(Self { calls, open: BTreeMap::new(), begun: 0, default_type: BYTE })
+        Ok(Self { calls, open: BTreeMap::new(), begun: 0, default_type: BYTE, left: 0 })
+    }
+
+    fn finish(mut self, path: &Path) -> Result<Content, Diagnostics> {
+        self.calls.notes.extend((self.left > 0).then(|| left(self.left)));
+        self.calls.finish(path)
     }
 
     fn next_rank(&mut self) -> bool {
+        self.left += self.open.values().map(VecDeque::len).sum::<usize>();
         self.open.clear();
         self.default_type = BYTE;
         self.calls.next_rank()
@@ -265,8 +276,8 @@ impl Trace {
     fn line(&mut self, line: &str, mut words: Words<'_>) -> Result<(), Flaw> {
         let word = words.required("the action")?;
         let Some(action) = action(word.text) else {
-            let flaw = word.flaw(format!("there is no action `{}`", word.text));
-            return Err(match nearest(&word.text.to_ascii_lowercase(), ACTIONS) {
+            let flaw = word.flaw(format!("there is no action `{}`", shown(word.text)));
+            return Err(match near(word.text, ACTIONS) {
                 Some(near) => flaw.label(format!("did you mean `{near}`?")),
                 None => {
                     flaw.help("actions are those of SimGrid's replay, such as `send` and `compute`")
@@ -533,7 +544,7 @@ impl Trace {
         let ranks = self.calls.ranks();
         let known = u32::try_from(rank).ok().filter(|rank| *rank < ranks);
         known.ok_or_else(|| {
-            let flaw = word.flaw(format!("there is no rank {rank}"));
+            let flaw = word.flaw(format!("no line of the trace is of rank {rank}"));
             flaw.help(format!("the trace has {ranks}: 0 to {}", ranks - 1))
         })
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::application::generate::executor::carry_out;
 use crate::application::{Action, Operation};
+use crate::formats::FileFormat;
 
 /// A folder that is gone when the test ends.
 pub(super) struct Folder(pub PathBuf);
@@ -52,13 +53,13 @@ fn files_of_others_are_known_by_their_first_bytes() {
         ("chakra.0.et", b"\x5e\x12\x10\x0a\x06schema\xea\x01\x051.0.1", "chakra"),
         ("perm.cm", b"Nodes 16\nConnections 15\n1->2 id 1\n", "htsim"),
         ("halo.load", b"[JOB_ID] 10\n[NID_LIST] 0-63\n", "ember"),
-        ("a.toml", b"[topology.torus]\ndimensions = [4]\n", ""),
+        ("a.toml", b"[topology.torus]\ndimensions = [4]\n", "scenario"),
         ("a.toml", b"", ""),
         ("a.csv", b"0,1,2\n", ""),
         ("a.txt", b"7 dwarfs\n", ""),
     ];
     for (name, start, format) in cases {
-        let found = Beginning::new(Path::new(name), start).format();
+        let found = FileFormat::of(&Beginning::new(Path::new(name), start));
         assert_eq!(found.map_or("", |format| format.name), format, "{name}");
     }
 }
@@ -337,7 +338,11 @@ fn what_liballprof_does_not_say_is_refused_with_its_line() {
         ),
         ("MPI_Barrier:1:9,1,2:2", "0.txt:1:15", "rank 0 is rank 1 of this communicator"),
         ("MPI_Waitany:1:2:3:4:5:6", "0.txt:1:1", "MPI_Waitany is not read"),
-        ("MPI_Send:1:5:4:11,8,8:7:7:0,0,2:2", "0.txt:1:23", "there is no rank 7"),
+        (
+            "MPI_Send:1:5:4:11,8,8:7:7:0,0,2:2",
+            "0.txt:1:23",
+            "no file is of rank 7: there are those of ranks 0 to 1",
+        ),
         ("MPI_Send:1:5:4:11:1:7:0,0,2:2", "0.txt:1:16", "`number,bytes,extent`"),
         ("MPI_Send:1:5:4", "0.txt:1:1", "an argument is missing"),
         ("MPI_Start:1:5:6", "0.txt:1:13", "no Send_init or Recv_init made this request"),
@@ -586,5 +591,332 @@ fn binaries_of_dumpi_are_the_same_as_their_text() {
         let mut changed = whole.clone();
         changed[length] = changed[length].wrapping_add(77);
         let _ = read_bytes("dumpi-0000.bin", &changed, &Options::default());
+    }
+}
+
+#[test]
+fn times_of_liballprof_are_numbers_of_any_form_and_nothing_else_is_one() {
+    let rank = |begin: &str, end: &str| {
+        format!("MPI_Init:-:0:1:0\nMPI_Barrier:{begin}:55,0,1:{end}\nMPI_Finalize:5.0e3:5.001e3\n")
+    };
+    for (begin, end) in
+        [("1000.0", "1001.0"), ("1.0e3", "1.001e3"), ("1000", "1001"), ("0100000E-2", "1001")]
+    {
+        let reading = liballprof(&[&rank(begin, end)]).unwrap();
+        let computed = of_rank(&reading.schedule, 0);
+        let times: Vec<u64> = computed.iter().map(|operation| operation.1).collect();
+        assert_eq!(times, [1_000_000, 3_999_000], "{begin}");
+    }
+    for wrong in ["abc", "1e308", "", "1.2.3", "-5", "0x10", "1e", "nan", "2e99999999999"] {
+        for (begin, end, place) in [(wrong, "1001", "0.txt:2:13"), ("1000", wrong, "0.txt:2:25")] {
+            let errors = liballprof(&[&rank(begin, end)]).unwrap_err();
+            assert!(errors.contains("this is no time") && errors.contains(place), "{errors}");
+        }
+    }
+    let errors = liballprof(&["MPI_Init:-:0:1:soon\n"]).unwrap_err();
+    assert!(errors.contains("0.txt:1:16") && errors.contains("this is no time"), "{errors}");
+}
+
+#[test]
+fn what_the_traces_of_mpi_leave_open_is_said() {
+    let rank = "MPI_Init:-:0:1:10\nMPI_Irecv:5:5:4:11,8,8:1:7:0,0,2:160:6\n\
+                MPI_Irecv:9:5:4:11,8,8:1:8:0,0,2:168:8\nMPI_Wait:10:160:1:12\nMPI_Barrier:20:55,0,2:30";
+    let other = "MPI_Init:-:0:1:0\nMPI_Barrier:3:55,1,2:5\nMPI_Finalize:7:8\n";
+    let reading = liballprof(&[rank, other]).unwrap();
+    assert_eq!(
+        reading.notes,
+        [
+            "files without MPI_Finalize: 1; were they or the program cut off?",
+            "calls with a time before that of the call before: 2; nothing is computed between the two",
+            "requests that were begun and never waited for: 1; nothing waits for their messages",
+        ]
+    );
+    let clean = "MPI_Init:-:0:1:0\nMPI_Send:3:5:4:11,8,8:1:7:0,0,2:4\nMPI_Finalize:7:8\n";
+    assert_eq!(liballprof(&[clean, other]).unwrap().notes, [""; 0]);
+    // One rank's file of several.
+    let alone = "MPI_Init:-:0:1:0\nMPI_Barrier:3:55,0,1:5\nMPI_Finalize:7:8\n";
+    let notes = liballprof(&[alone]).unwrap().notes;
+    assert!(notes[0].starts_with("collective operations of all ranks where there is but one: 1"));
+    let notes = simgrid("0 init\n0 isend 1 0 8\n1 init\n1 recv 0 0 8\n").notes;
+    assert!(notes.len() == 1 && notes[0].contains("never waited for: 1"), "{notes:?}");
+}
+
+/// The files of a program of DUMPI by its calls.
+fn program(calls: &[(&str, String)]) -> String {
+    let calls = (0..).zip(calls);
+    let call = |(number, (name, arguments)): (u32, &(&str, String))| {
+        dumpi_call(name, 100 * number, 100 * number + 1, arguments)
+    };
+    calls.map(call).collect()
+}
+
+#[test]
+fn splits_of_communicators_have_the_ranks_that_their_colours_and_keys_say() {
+    // Even and odd ranks of six, in the opposite order; the even ones once more, but for one.
+    let split = |old: i64, colour: i64, key: i64, new: i64| {
+        let text = format!(
+            "MPI_Comm oldcomm={old} (x); int color={colour}; int key={key}; MPI_Comm newcomm={new} (x)"
+        );
+        ("MPI_Comm_split", text)
+    };
+    let comm = |number: i64| format!("MPI_Comm comm={number} (x)");
+    let bytes = "int count=10; MPI_Datatype datatype=2 (MPI_CHAR)";
+    let files: Vec<String> = (0..6)
+        .map(|rank| {
+            let mut calls = vec![split(2, rank % 2, -rank, 4)];
+            calls.push(("MPI_Comm_dup", "MPI_Comm oldcomm=4 (x); MPI_Comm newcomm=5 (x)".into()));
+            calls.push(("MPI_Barrier", comm(5)));
+            let place = (5 - rank) / 2;
+            // Within the part from its first rank to its last, and within all from 0 to 1.
+            let message = |other: &str, number: i64, comm: String| {
+                format!("{bytes}; int {other}={number}; int tag=1; {comm}")
+            };
+            match place {
+                0 => calls.push(("MPI_Send", message("dest", 2, comm(4)))),
+                2 => calls.push(("MPI_Recv", message("source", 0, comm(4)))),
+                _ => {}
+            }
+            if rank % 2 == 0 {
+                calls.push(split(5, if rank == 2 { -1 } else { 7 }, 0, 6));
+                if rank != 2 {
+                    calls.push((
+                        "MPI_Bcast",
+                        format!(
+                            "int count=1000; MPI_Datatype datatype=2 (x); int root=1; {}",
+                            comm(6)
+                        ),
+                    ));
+                }
+            }
+            calls.push(("MPI_Finalize", String::new()));
+            program(&calls)
+        })
+        .collect();
+    let reading = dumpi(&files).unwrap();
+    let schedule = &reading.schedule;
+    assert!(crate::application::check(schedule).is_empty());
+    assert_eq!(reading.notes, [""; 0]);
+    let carried = carry_out(schedule);
+    // Each part hears of its own ranks alone.
+    assert_eq!(carried.knows, [0b010101, 0b101010, 0b010101, 0b101010, 0b010101, 0b101010]);
+    let of = |rank: u32, phase: &str| {
+        let range = schedule.of_rank(rank).filter(|it| schedule.phase(*it) == Some(phase));
+        let of_phase = range.map(|it| schedule.operation(it));
+        of_phase.map(|it| (it.action, it.amount, it.peer)).collect::<Vec<_>>()
+    };
+    // The first rank of the even ones is 4, the last 0.
+    assert_eq!(of(4, "point-to-point"), [(Action::Send, 10, 0)]);
+    assert_eq!(of(0, "point-to-point"), [(Action::Receive, 10, 4)]);
+    assert_eq!(of(5, "point-to-point"), [(Action::Send, 10, 1)]);
+    // Of 4 and 0, in this order since equal keys keep it, the second one is the root.
+    assert_eq!(of(0, "broadcast"), [(Action::Send, 1000, 4)]);
+    assert_eq!(of(4, "broadcast"), [(Action::Receive, 1000, 0)]);
+    // A rank that was left out is told so.
+    let mut wrong = files.clone();
+    wrong[2] += &program(&[("MPI_Barrier", comm(6))]);
+    let errors = dumpi(&wrong).unwrap_err();
+    assert!(errors.contains("which ranks are in communicator 6 is not known"), "{errors}");
+}
+
+#[test]
+fn a_split_into_all_ranks_is_their_communicator() {
+    let calls = [
+        (
+            "MPI_Comm_split",
+            "MPI_Comm oldcomm=2 (x); int color=0; int key=0; MPI_Comm newcomm=4 (x)".to_owned(),
+        ),
+        ("MPI_Barrier", "MPI_Comm comm=4 (x)".into()),
+        ("MPI_Finalize", String::new()),
+    ];
+    let reading = dumpi(&vec![program(&calls); 2]).unwrap();
+    assert_eq!(carry_out(&reading.schedule).knows, [3, 3]);
+    assert_eq!(reading.calls, [("Barrier", 2), ("Finalize", 2)]);
+}
+
+#[test]
+fn ranks_of_which_there_is_no_file_are_missed_by_name() {
+    let comm = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
+    let receive = format!(
+        "int count=1; MPI_Datatype datatype=2 (MPI_CHAR); int source=1; int tag=5; {comm}; MPI_Status status=<IGNORED>"
+    );
+    let errors = dumpi(&[dumpi_call("MPI_Recv", 1, 2, &receive)]).unwrap_err();
+    assert!(errors.contains("no file is of rank 1: there is a file of rank 0 alone"), "{errors}");
+    let size = dumpi_call("MPI_Comm_size", 1, 2, &format!("{comm}; int size=4"));
+    let errors = dumpi(&[size]).unwrap_err();
+    assert!(errors.contains("the program had 4 ranks, and there are files of 1"), "{errors}");
+    let folder = Folder::new("dumpi-meta");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces/dumpi");
+    std::fs::copy(root.join("dumpi-0000.bin"), folder.0.join("dumpi-0000.bin")).unwrap();
+    let meta = folder.write("dumpi.meta", "hostname=n1\nnumprocs=2\nfileprefix=dumpi\n");
+    let errors = read(&meta, &Options::default()).unwrap_err().plain();
+    assert!(errors.contains("`numprocs=2` stands in"), "{errors}");
+    assert!(errors.contains("and there are files of 1 rank"), "{errors}");
+}
+
+#[test]
+fn requests_that_a_test_of_dumpi_does_not_name_are_refused() {
+    let comm = "MPI_Comm comm=2 (MPI_COMM_WORLD)";
+    let begin = |name: &'static str, other: &str, tag: u32, request: u32| {
+        let text = format!(
+            "int count=9; MPI_Datatype datatype=2 (x); int {other}; int tag={tag}; {comm}; MPI_Request request=[{request}]"
+        );
+        (name, text)
+    };
+    let some = |requests: &str, indices: &str| {
+        let text = format!(
+            "int count=2; MPI_Request requests[2]=[{requests}]; int outcount=1; int indices[1]=[{indices}]; MPI_Status statuses=<IGNORED>"
+        );
+        ("MPI_Testsome", text)
+    };
+    let sends = program(&[
+        begin("MPI_Isend", "dest=0", 5, 8),
+        begin("MPI_Isend", "dest=0", 6, 9),
+        (
+            "MPI_Waitall",
+            "int count=2; MPI_Request requests[2]=[8, 9]; MPI_Status statuses=<IGNORED>".into(),
+        ),
+        ("MPI_Finalize", String::new()),
+    ]);
+    let receives = |first: (&'static str, String), second: (&'static str, String)| {
+        program(&[
+            begin("MPI_Irecv", "source=1", 5, 6),
+            begin("MPI_Irecv", "source=1", 6, 7),
+            first,
+            second,
+            ("MPI_Finalize", String::new()),
+        ])
+    };
+    let right = receives(some("6, 7", "0"), some("-1, 7", "1"));
+    let reading = dumpi(&[right, sends.clone()]).unwrap();
+    assert_eq!(reading.notes, [""; 0]);
+    // The computation behind each test waits for its receipt.
+    let waits = [4, 5].map(|number| reading.schedule.waits(number));
+    assert_eq!(waits, [2, 2]);
+    for (first, second, place) in
+        [("-1", "1", "place -1"), ("2", "1", "place 2"), ("0", "0", "place 0")]
+    {
+        let wrong = receives(some("6, 7", first), some("-1, 7", second));
+        let errors = dumpi(&[wrong, sends.clone()]).unwrap_err();
+        assert!(errors.contains(&format!("{place} is none of the 2 requests")), "{errors}");
+    }
+    // That none is open is said by a place below zero.
+    let none = (
+        "MPI_Testany",
+        "int count=2; MPI_Request requests[2]=[-1, -1]; int index=-32766; int flag=1; MPI_Status status=<IGNORED>".into(),
+    );
+    dumpi(&[program(&[none])]).unwrap();
+}
+
+#[test]
+fn damaged_lines_of_dumpi_are_refused() {
+    let right = dumpi_call("MPI_Barrier", 1, 2, "MPI_Comm comm=2 (MPI_COMM_WORLD)");
+    assert!(dumpi(std::slice::from_ref(&right)).is_ok());
+    for (from, to, words) in [
+        ("returning at walltime 1", "returning at walltime garbage", "at a number of seconds"),
+        ("entering at walltime 1", "entering at walltime x", "at a number of seconds"),
+        ("MPI_Barrier returning", "MPI_Bcast returning", "this call did not begin above"),
+        ("returning at walltime", "returning at waltime", "ends within a call of MPI_Barrier"),
+        ("entering at walltime", "entering at waltime", "neither the begin of a call nor its end"),
+        ("MPI_Comm comm=2", "MPI_Comm comm=two", "`comm=two (MPI_COMM_WORLD)` is no number"),
+    ] {
+        let damaged = right.replace(from, to) + &right;
+        assert_ne!(damaged, right.repeat(2));
+        let errors =
+            dumpi(&[if words.contains("ends within") { right.replace(from, to) } else { damaged }]);
+        let errors = errors.unwrap_err();
+        assert!(errors.contains(words), "{words}: {errors}");
+    }
+    let twice = right.replace("MPI_Barrier returning", "nothing") + &right;
+    let errors = dumpi(&[twice]).unwrap_err();
+    assert!(errors.contains("MPI_Barrier, which began above, did not return"), "{errors}");
+    let start = dumpi_call("MPI_Start", 1, 2, "MPI_Request request=[7]");
+    assert!(dumpi(&[start]).unwrap_err().contains("no call above makes request 7"));
+}
+
+/// A small trace of each format, and its name.
+fn small_traces() -> Vec<(&'static str, &'static str, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/traces");
+    let file = |name: &str| std::fs::read(root.join(name)).unwrap();
+    let text = |text: &str| text.as_bytes().to_vec();
+    vec![
+        (
+            "goal",
+            "x.goal",
+            text("num_ranks 1\nrank 0 {\nl1: calc 5\nl2: calc 6\nl2 requires l1\n}\n"),
+        ),
+        ("simgrid", "t.txt", text("0 init\n0 compute 5e3\n0 send 1 0 8\n1 init\n1 recv 0 0 8\n")),
+        ("chakra", "x.0.et", file("astra-sim/all_reduce/all_reduce.0.et")),
+        ("htsim", "perm.cm", text("Nodes 2\nConnections 1\n0->1 id 1 start 0 size 100\n")),
+        ("dumpi", "dumpi-0000.txt", file("dumpi/dumpi-0000.txt")),
+        ("dumpi-binary", "dumpi-0000.bin", file("dumpi/dumpi-0000.bin")),
+        (
+            "liballprof",
+            "pmpi-trace-rank-0.txt",
+            text("MPI_Init:-:1:2:0\nMPI_Send:5:1:4:11,8,8:1:7:0,0,2:6\nMPI_Finalize:6:7\n"),
+        ),
+    ]
+}
+
+#[test]
+fn damaged_traces_are_told_as_what_they_are() {
+    use rand::{RngExt, SeedableRng};
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(74);
+    for (format, name, whole) in small_traces() {
+        let mut refused = 0;
+        for turn in 0..600 {
+            let mut damaged = whole.clone();
+            if turn % 7 == 0 {
+                damaged.truncate(random.random_range(1..damaged.len()));
+            } else {
+                // One byte or two, in every other case among the first.
+                let among = if turn % 2 == 0 { damaged.len().min(12) } else { damaged.len() };
+                for _ in 0..random.random_range(1..3) {
+                    let place = random.random_range(0..among);
+                    damaged[place] = random.random();
+                }
+            }
+            let found = Beginning::new(Path::new(name), &damaged).format();
+            let told = found.map_or("goal", |found| found.name);
+            let Err(errors) = read_bytes(name, &damaged, &fast_or_none(format)) else { continue };
+            refused += 1;
+            let errors = errors.plain();
+            assert!(!errors.is_empty());
+            // So little may be left that it is none of them.
+            if damaged.len() >= whole.len() / 2 {
+                assert_eq!(told, format, "{}\n{errors}", String::from_utf8_lossy(&damaged));
+                assert!(format == "goal" || !errors.contains("GOAL"), "{format}: {errors}");
+            }
+        }
+        assert!(refused > 50, "{format}: {refused}");
+    }
+    let negative = read_bytes("x.cm", b"Nodes -1\n", &Options::default()).unwrap_err().plain();
+    assert!(negative.contains("the number of nodes can't be below zero"), "{negative}");
+}
+
+/// What a trace of a format needs besides.
+fn fast_or_none(format: &str) -> Options {
+    if format == "simgrid" { fast() } else { Options::default() }
+}
+
+#[test]
+fn words_of_megabytes_are_refused_in_short() {
+    let long = "a".repeat(4 << 20);
+    for (name, text) in [
+        ("t.txt", format!("0 init\n0 {long}\n")),
+        ("t.txt", format!("0 init\n{long} init\n")),
+        ("t.txt", format!("0 init\n0 compute {long}\n")),
+        ("x.cm", format!("Nodes 2\n{long} 1\n0->1 {long} 7\n")),
+        ("t-0.txt", format!("MPI_Init:-:0:1:0\nMPI_{long}:1:2\nMPI_Send:{long}:1\n")),
+        (
+            "d.txt",
+            format!(
+                "MPI_Init entering at walltime 1.5, x\nMPI_{long} returning at walltime {long}\n"
+            ),
+        ),
+        ("x.goal", format!("num_ranks 1\nrank 0 {{\n{long} 7\n}}\n")),
+    ] {
+        let options = fast_or_none(if name == "t.txt" { "simgrid" } else { "" });
+        let errors = read_bytes(name, text.as_bytes(), &options).unwrap_err().plain();
+        assert!(errors.len() < 4000, "{name}: {} bytes", errors.len());
     }
 }

@@ -107,6 +107,8 @@ pub struct HostParameters {
 pub struct ApplicationSpec {
     /// The operations of all ranks.
     pub schedule: Arc<Schedule>,
+    /// What is to be said of where it comes from, each a clause.
+    pub notes: Arc<[String]>,
     /// The nodes of the ranks.
     pub placement: Placement,
     /// The most ranks of a node.
@@ -120,6 +122,14 @@ pub struct ApplicationSpec {
 }
 
 impl ApplicationSpec {
+    /// The most bytes of a message that waits for no receipt.
+    pub const fn eager_limit(&self) -> u64 {
+        match &self.carrier {
+            Carrier::Flits => self.host.eager_limit.0,
+            Carrier::LogGops(parameters) => parameters.eager_limit,
+        }
+    }
+
     /// The live nodes of a fabric on which ranks are placed, ascending.
     pub fn nodes_of(&self, fabric: &Fabric) -> Vec<u32> {
         let among =

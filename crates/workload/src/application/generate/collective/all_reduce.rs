@@ -1,5 +1,6 @@
 //! All-reduce: the vectors of all ranks, combined, to all.
 
+use super::broadcast::SEGMENT;
 use super::fold::{Fold, Role, doubling};
 use super::{
     Algorithm, Call, Collective, HIERARCHICAL, all_gather, hierarchical, mpich, open_mpi, reduce,
@@ -41,7 +42,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
         Algorithm::new("binary", "up a binary tree and down again, whole.", tree::up_and_down),
         Algorithm::new(
             "tree",
-            "up and down a binary tree of nodes, segment by segment; the ranks of a node in a chain (NCCL).",
+            "up and down a binary tree of nodes, in segments of 64 KiB; the ranks of a node in a chain (NCCL).",
             |program, members, call| trees(program, members, call, &[tree::in_order]),
         ),
         Algorithm::new(
@@ -133,7 +134,7 @@ fn trees(
     shapes: &[fn(u32, u32) -> tree::Family],
 ) {
     let parts = Blocks::of(call.bytes, narrow(shapes.len()));
-    let most = call.segment.unwrap_or(u64::MAX);
+    let most = call.segment.unwrap_or(SEGMENT);
     let each = members.members_per_node().unwrap_or(1);
     let mut ways = Vec::new();
     for (part, &shape) in (0..).zip(shapes) {

@@ -4,16 +4,15 @@
 //! in a metadata node of the trace itself, as PyTorch writes them. A name that is empty or `0`
 //! stands for all ranks unless there are members of `0`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Mistake, mistake};
-use crate::application::complaints::of_file;
+use crate::application::complaints::{of_file, shown};
 use crate::application::generate::communicator::Communicator;
+use crate::application::read::contexts::{Contexts, MOST};
+use crate::application::read::mpi::no_file;
 use flitlab_base::document::{Diagnostic, Diagnostics};
 use flitlab_base::narrow::narrow;
-
-/// Contexts of groups: those of [`Communicator::of`].
-const CONTEXTS: std::ops::RangeInclusive<u32> = 2..=254;
 
 /// The number of the group of all ranks.
 const ALL: usize = 0;
@@ -32,8 +31,15 @@ pub(super) struct Groups {
     /// Groups by name and members: in traces of different ranks a name may stand for others.
     known: BTreeMap<(String, Vec<u32>), usize>,
     groups: Vec<Group>,
-    /// By context from 2 on: the ranks that have a group of it.
-    used: Vec<HashSet<u32>>,
+    used: Contexts,
+    /// Groups with a rank of which there is no file, by name; the first such rank.
+    beyond: BTreeMap<String, u32>,
+    /// The name of the file of groups, and those of its groups.
+    file: Option<(String, BTreeSet<String>)>,
+    /// Whether a node has named one of them.
+    file_is_used: bool,
+    /// Metadata nodes whose groups can't be read.
+    pub(super) unreadable: usize,
 }
 
 impl Groups {
@@ -45,18 +51,24 @@ impl Groups {
             by_name: BTreeMap::new(),
             known: BTreeMap::new(),
             groups: vec![all],
-            used: Vec::new(),
+            used: Contexts::default(),
+            beyond: BTreeMap::new(),
+            file: None,
+            file_is_used: false,
+            unreadable: 0,
         };
         let Some((name, text)) = file else { return Ok(groups) };
         let parsed: BTreeMap<String, Vec<u32>> = serde_json::from_str(text).map_err(|error| {
             let problem = Diagnostic::unplaced(format!("{name} has no groups: {error}"));
             of_file(problem.help("write for example {\"1\": [0, 1, 2, 3], \"2\": [4, 5, 6, 7]}"))
         })?;
+        let names = parsed.keys().cloned().collect();
+        groups.file = Some((name.clone(), names));
         for (group, members) in parsed {
             if let Some(rank) = members.iter().find(|rank| **rank >= ranks) {
                 let problem =
-                    format!("{name}: group {group} has rank {rank}, and there are {ranks}");
-                let help = format!("there are files of ranks 0 to {}", ranks - 1);
+                    format!("{name}: group {group} has rank {rank}: {}", no_file(*rank, ranks));
+                let help = "put the files of all ranks into one folder; ranks are counted from 0";
                 return Err(of_file(Diagnostic::unplaced(problem).help(help)));
             }
             groups.add(group, members);
@@ -78,11 +90,26 @@ impl Groups {
         let parse = |list: &str| serde_json::from_str(list).ok();
         let list: Option<Vec<Named>> =
             list.and_then(|list| parse(list).or_else(|| parse(&list.replace("\\\"", "\""))));
+        if list.is_none() && values.contains("pg_name") {
+            self.unreadable += 1;
+        }
         for Named { pg_name, ranks } in list.into_iter().flatten() {
-            if ranks.iter().all(|rank| *rank < self.ranks) {
-                self.add(pg_name, ranks);
+            match ranks.iter().find(|rank| **rank >= self.ranks) {
+                Some(rank) => {
+                    self.by_name.remove(&pg_name);
+                    self.beyond.insert(pg_name, *rank);
+                }
+                None => {
+                    self.beyond.remove(&pg_name);
+                    self.add(pg_name, ranks);
+                }
             }
         }
+    }
+
+    /// The name of the file of groups, if no node is of one of them.
+    pub(super) fn unused_file(&self) -> Option<&str> {
+        self.file.as_ref().filter(|_| !self.file_is_used).map(|it| it.0.as_str())
     }
 
     /// Without members, it has all ranks.
@@ -105,11 +132,19 @@ impl Groups {
 
     /// The group of this name, of which a rank has to be a member, and how many it has.
     pub(super) fn named(&mut self, name: &str, rank: u32) -> Result<(usize, u32), Mistake> {
+        self.file_is_used |= self.file.as_ref().is_some_and(|(_, names)| names.contains(name));
         let group = match self.by_name.get(name) {
             Some(group) => *group,
+            None if self.beyond.contains_key(name) => {
+                let rank = self.beyond[name];
+                let missing = no_file(rank, self.ranks);
+                let message = format!("its group `{}` has rank {rank}: {missing}", shown(name));
+                let help = "put the files of all ranks into one folder";
+                return Err(mistake(message, help));
+            }
             None if name.is_empty() || name == "0" => ALL,
             None => {
-                let message = format!("who is in its group `{name}` is not known");
+                let message = format!("who is in its group `{}` is not known", shown(name));
                 let help = "`groups` names a JSON file of groups, such as {\"1\": [0, 1], \"2\": [2, 3]}, as \
                             ASTRA-sim's --comm-group-configuration";
                 return Err(mistake(message, help));
@@ -119,29 +154,20 @@ impl Groups {
             return Ok((ALL, self.ranks));
         }
         if self.place(group, rank).is_none() {
+            let name = shown(name);
             let message = format!("rank {rank} is no member of its group `{name}`");
             return Err(mistake(message, "a collective operation is of the members of its group"));
         }
         if self.groups[group].context == 0 {
-            self.groups[group].context = self.context(&self.groups[group].members.clone())?;
+            let context = self.used.take(&self.groups[group].members);
+            self.groups[group].context = context.ok_or_else(|| {
+                mistake(
+                    "its ranks are in too many groups",
+                    format!("a rank has {MOST} at the most"),
+                )
+            })?;
         }
         Ok((group, narrow(self.groups[group].members.len())))
-    }
-
-    /// A context that no group with one of these members has.
-    fn context(&mut self, members: &[u32]) -> Result<u32, Mistake> {
-        for (place, context) in CONTEXTS.enumerate() {
-            if place == self.used.len() {
-                self.used.push(HashSet::new());
-            }
-            let used = &mut self.used[place];
-            if !members.iter().any(|rank| used.contains(rank)) {
-                used.extend(members);
-                return Ok(context);
-            }
-        }
-        let most = CONTEXTS.count();
-        Err(mistake("its ranks are in too many groups", format!("a rank has {most} at the most")))
     }
 
     /// The place of a rank in a group.

@@ -110,24 +110,42 @@ impl Node {
         self.attributes.iter().find(|it| it.name == name)
     }
 
-    /// The whole number that an attribute has.
-    pub(super) fn number(&self, name: &str) -> Option<i128> {
-        self.attribute(name)?.whole()
+    /// The whole number that an attribute has; `None` if it is not there.
+    ///
+    /// # Errors
+    /// If it has something else, in words.
+    pub(super) fn number(&self, name: &str) -> Result<Option<i128>, String> {
+        let Some(attribute) = self.attribute(name) else { return Ok(None) };
+        let number = attribute.whole().map(Some);
+        number.ok_or_else(|| format!("its `{name}` is no whole number"))
     }
 
-    /// The text of an attribute, or its number as text; empty if there is none.
-    pub(super) fn text(&self, name: &str) -> String {
-        let Some(attribute) = self.attribute(name) else { return String::new() };
-        match &attribute.text {
-            Some(text) => text.clone(),
-            None => attribute.whole().map_or_else(String::new, |number| number.to_string()),
+    /// The text of an attribute, or its number as text; `None` if it is not there.
+    ///
+    /// # Errors
+    /// If it has something else, in words.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, String> {
+        let Some(attribute) = self.attribute(name) else { return Ok(None) };
+        match (&attribute.text, attribute.whole()) {
+            (Some(text), _) => Ok(Some(text.clone())),
+            (None, Some(number)) => Ok(Some(number.to_string())),
+            (None, None) => Err(format!("its `{name}` is neither a text nor a number")),
         }
     }
 
-    /// Whether a list of truths has one that is false.
-    pub(super) fn leaves_out(&self, name: &str) -> bool {
-        let list = self.attribute(name).and_then(|it| it.booleans.as_ref());
-        list.is_some_and(|list| list.values.contains(&false))
+    /// The names of its attributes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(|attribute| attribute.name.as_str())
+    }
+
+    /// Whether a list of truths is there and has one that is false.
+    ///
+    /// # Errors
+    /// If it has something else, in words.
+    pub(super) fn leaves_out(&self, name: &str) -> Result<bool, String> {
+        let Some(attribute) = self.attribute(name) else { return Ok(false) };
+        let list = attribute.booleans.as_ref().map(|list| list.values.contains(&false));
+        list.ok_or_else(|| format!("its `{name}` is no list of truths"))
     }
 }
 

@@ -14,10 +14,11 @@ mod tests;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
-use super::calls::MAX_BYTES;
+use super::calls::{self, MAX_BYTES};
 use super::files::Input;
-use super::{Beginning, Content, Format, Options, Treatment};
-use crate::application::complaints::of_file;
+use super::mpi::no_file;
+use super::{Beginning, Content, Format, Options};
+use crate::application::complaints::{of_file, shown};
 use crate::application::generate::Library;
 use crate::application::generate::collective::{self, Call, LIBRARIES};
 use crate::application::generate::communicator::Communicator;
@@ -27,12 +28,13 @@ use flitlab_base::narrow::narrow;
 use groups::Groups;
 use message::{GlobalMetadata, Messages, Node};
 
-pub(super) const CHAKRA: Format = Format {
+pub(crate) const CHAKRA: Format = Format {
     name: "chakra",
     what: "an execution trace of Chakra",
     doc: "a graph of computations, messages and collective operations, a file a rank.",
     is: is_chakra,
-    treatment: Treatment::Read { takes: &["flops_per_second", "algorithm", "groups"], read },
+    takes: &["flops_per_second", "algorithm", "groups"],
+    read,
 };
 
 /// Kinds of nodes.
@@ -66,6 +68,49 @@ const COLLECTIVES: [(&str, &str, &str); 10] = [
     ("barrier", "dissemination", "dissemination"),
 ];
 
+/// Attributes that are read, and those that say nothing of what is sent or how long it takes: they
+/// are of the program that was traced and of its converters, or of ASTRA-sim's own scheduling.
+const ATTRIBUTES: [&str; 38] = [
+    "is_cpu_op",
+    "num_ops",
+    "comm_type",
+    "comm_size",
+    "comm_src",
+    "comm_dst",
+    "comm_tag",
+    "pg_name",
+    "comm_group",
+    "involved_dim",
+    "root",
+    "root_rank",
+    "tensor_size",
+    "tensor_loc",
+    "comm_priority",
+    "stream",
+    "rf_id",
+    "fw_parent",
+    "seq_id",
+    "scope",
+    "tid",
+    "fw_tid",
+    "op_schema",
+    "cid",
+    "kernel_backend",
+    "kernel_file",
+    "rf_name",
+    "collective_name",
+    "dtype",
+    "in_msg_nelems",
+    "out_msg_nelems",
+    "pg_desc",
+    "pg_size",
+    "group_size",
+    "global_rank_start",
+    "global_rank_stride",
+    "schema",
+    "data_type",
+];
+
 /// More tags than a member of so many takes in one operation.
 fn tags_of(members: u32) -> u32 {
     4 * members + 64
@@ -81,7 +126,7 @@ fn is_chakra(file: &Beginning) -> bool {
         [length, text @ ..] => text.get(..usize::from(*length)).map(<[u8]>::to_vec),
         [] => None,
     };
-    match start.get(behind..) {
+    let has_header = match start.get(behind..) {
         Some([0x0a, version @ ..]) => named(version).is_some_and(|version| {
             version.contains(&b'.') && version.iter().all(|it| it.is_ascii_digit() || *it == b'.')
         }),
@@ -89,7 +134,9 @@ fn is_chakra(file: &Beginning) -> bool {
             !name.is_empty() && name.iter().all(|it| it.is_ascii_alphanumeric() || *it == b'_')
         }),
         _ => false,
-    }
+    };
+    // It may be damaged, or of a schema that had none.
+    has_header || (file.name.ends_with(".et") && !start.is_empty())
 }
 
 /// Which algorithms collective operations take.
@@ -131,6 +178,8 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
         flops_per_second: options.flops_per_second,
         algorithms,
         ranks,
+        alone: 0,
+        unknown: BTreeMap::new(),
     };
     for (rank, file) in (0..).zip(&files) {
         trace.rank(rank, file, input)?;
@@ -139,10 +188,12 @@ fn read(input: &Input<'_>, options: &Options) -> Result<Content, Diagnostics> {
         }
     }
     let path = input.path().display();
+    let notes = trace.notes();
     let schedule = trace.program.finish().map_err(|message| {
         wrong(format!("{path}: {message}"), "docs/schedules.md says what a schedule can have")
     })?;
-    Ok(Content { schedule, calls: trace.counted.into_iter().collect() })
+    let calls = trace.counted.into_iter().collect();
+    Ok(Content { calls, notes, sends_wait: false, ..Content::of(schedule) })
 }
 
 /// What a node does.
@@ -174,6 +225,10 @@ struct Trace {
     flops_per_second: Option<f64>,
     algorithms: Algorithms,
     ranks: u32,
+    /// Collective operations of a trace of one rank.
+    alone: u64,
+    /// Attributes that are not known, with how many nodes have them.
+    unknown: BTreeMap<String, u64>,
 }
 
 /// A mistake of a node.
@@ -186,7 +241,44 @@ fn mistake(message: impl Into<String>, help: impl Into<String>) -> Mistake {
     Mistake { message: message.into(), help: help.into() }
 }
 
+/// A mistake of an attribute.
+fn unlike(message: String) -> Mistake {
+    mistake(message, "docs/schedules.md says which attributes of a node are read")
+}
+
+/// The most names of unknown attributes that are told.
+const MOST_NAMES: usize = 8;
+
+/// Whether nodes of a schema have the messages of [`message`]; of a converter that named none, they
+/// have.
+fn is_read(schema: &str) -> bool {
+    matches!(schema, "" | "0.0.4") || schema.starts_with("1.")
+}
+
 impl Trace {
+    /// What is to be said of all nodes.
+    fn notes(&self) -> Vec<String> {
+        let unused = self.groups.unused_file().map(|file| {
+            format!("no node names a group of {file} (attributes `pg_name` and `comm_group`)")
+        });
+        let unreadable = (self.groups.unreadable > 0).then(|| {
+            let count = self.groups.unreadable;
+            format!("metadata nodes with process groups that can't be read: {count}")
+        });
+        let unknown = (!self.unknown.is_empty()).then(|| {
+            let named = self.unknown.iter().take(MOST_NAMES);
+            let named = named.map(|(name, nodes)| format!("`{name}` ({nodes})"));
+            let named: Vec<String> = named.collect();
+            let more = match self.unknown.len().saturating_sub(MOST_NAMES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("attributes of nodes that are not read: {}{more}", named.join(", "))
+        });
+        let all = [calls::alone(self.alone), unused, unreadable, unknown];
+        all.into_iter().flatten().collect()
+    }
+
     fn rank(&mut self, rank: u32, file: &Path, input: &Input<'_>) -> Result<(), Diagnostics> {
         let name = file.display();
         let mut messages = Messages::of(input.open(file)?);
@@ -196,13 +288,27 @@ impl Trace {
                 "a file that was cut off or changed while it was copied is to be copied again";
             of_file(Diagnostic::unplaced(problem).help(help))
         };
-        messages.next::<GlobalMetadata>().map_err(broken)?;
+        let header = messages.next::<GlobalMetadata>().map_err(|flaw| {
+            let problem = format!("{name}: at byte {}: {}", flaw.byte, flaw.why);
+            let help = "an execution trace of Chakra begins with the version of its schema, which those before 0.0.4 don't: \
+                        was the file damaged, or is it older?";
+            of_file(Diagnostic::unplaced(problem).help(help))
+        })?;
+        let header = header.unwrap_or_default();
+        let schema = header.version;
+        if !is_read(&schema) {
+            let problem =
+                format!("{name} is of Chakra's schema {}, which is not read", shown(&schema));
+            let help = "files of the schemas 0.0.4 and 1.0.0 are read: convert the trace anew by a converter of Chakra \
+                        that writes one of these";
+            return Err(of_file(Diagnostic::unplaced(problem).help(help)));
+        }
         let mut steps = Vec::new();
         let mut dependencies: Vec<u64> = Vec::new();
         let mut numbers = HashMap::new();
         while let Some(node) = messages.next::<Node>().map_err(broken)? {
             let deed = self.deed(rank, &node, &mut numbers).map_err(|it| {
-                let node = format!("node {} ({})", node.id, node.name);
+                let node = format!("node {} ({})", node.id, shown(&node.name));
                 let problem = format!("{name}: {node}: {}", it.message);
                 of_file(Diagnostic::unplaced(problem).help(it.help))
             })?;
@@ -242,7 +348,7 @@ impl Trace {
         node: &Node,
         numbers: &mut HashMap<usize, u32>,
     ) -> Result<Deed, Mistake> {
-        let on_host = node.number("is_cpu_op").is_some_and(|it| it != 0);
+        let on_host = node.number("is_cpu_op").map_err(unlike)?.is_some_and(|it| it != 0);
         // A node of the host is time, whatever it is called: its kernel is another node.
         let kind = match node.kind {
             SEND | RECEIVE | COLLECTIVE if on_host => COMPUTATION,
@@ -265,6 +371,11 @@ impl Trace {
             }
         };
         *self.counted.entry(name).or_default() += 1;
+        if !matches!(kind, 0 | METADATA) {
+            for name in node.names().filter(|name| !ATTRIBUTES.contains(name)) {
+                *self.unknown.entry(shown(name).into_owned()).or_default() += 1;
+            }
+        }
         match kind {
             METADATA => {
                 let values = node.inputs.as_ref().map_or("", |inputs| &inputs.values);
@@ -281,10 +392,12 @@ impl Trace {
             }
             SEND => {
                 let (bytes, tag) = (bytes(node)?, tag(node)?);
+                self.own(rank, node, "comm_src")?;
                 Ok(Deed::Send { bytes, to: self.peer(node, "comm_dst")?, tag })
             }
             RECEIVE => {
                 let (bytes, tag) = (bytes(node)?, tag(node)?);
+                self.own(rank, node, "comm_dst")?;
                 Ok(Deed::Receive { bytes, from: self.peer(node, "comm_src")?, tag })
             }
             COLLECTIVE => self.collective(rank, node, numbers),
@@ -294,8 +407,11 @@ impl Trace {
 
     /// How long a node computes, in nanoseconds.
     fn time(&self, node: &Node) -> Result<f64, Mistake> {
-        let operations = node.number("num_ops").unwrap_or(0);
-        if node.duration_micros > 0 || operations <= 0 {
+        let operations = node.number("num_ops").map_err(unlike)?.unwrap_or(0);
+        if operations < 0 {
+            return Err(unlike("its `num_ops` is below zero".into()));
+        }
+        if node.duration_micros > 0 || operations == 0 {
             return Ok(node.duration_micros as f64 * 1e3);
         }
         let help =
@@ -307,14 +423,26 @@ impl Trace {
     }
 
     fn peer(&self, node: &Node, attribute: &str) -> Result<u32, Mistake> {
-        let ranks = self.ranks;
-        let known = format!("there are files of {ranks} ranks: 0 to {}", ranks - 1);
-        match node.number(attribute) {
-            None => Err(mistake(format!("its `{attribute}` is missing"), known)),
-            Some(rank) => u32::try_from(rank)
-                .ok()
-                .filter(|rank| *rank < ranks)
-                .ok_or_else(|| mistake(format!("there is no rank {rank}"), known)),
+        let Some(rank) = node.number(attribute).map_err(unlike)? else {
+            return Err(unlike(format!("its `{attribute}` is missing")));
+        };
+        let help = "put the files of all ranks into one folder; ranks are counted from 0";
+        match u32::try_from(rank) {
+            Ok(rank) if rank < self.ranks => Ok(rank),
+            Ok(rank) => Err(mistake(no_file(rank, self.ranks), help)),
+            Err(_) => Err(mistake(format!("there is no rank {rank}"), help)),
+        }
+    }
+
+    /// Whether an attribute that names the node's own rank does, if it is there.
+    fn own(&self, rank: u32, node: &Node, attribute: &str) -> Result<(), Mistake> {
+        match node.number(attribute).map_err(unlike)? {
+            Some(named) if named != i128::from(rank) => {
+                let message =
+                    format!("its `{attribute}` is {named}, and it is in the file of rank {rank}");
+                Err(mistake(message, "a message is sent by its own rank, and received by its own"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -325,14 +453,14 @@ impl Trace {
         numbers: &mut HashMap<usize, u32>,
     ) -> Result<Deed, Mistake> {
         let help = "kinds of collective operations are 0 (all-reduce) to 9 (barrier)";
-        let Some(kind) = node.number("comm_type") else {
+        let Some(kind) = node.number("comm_type").map_err(unlike)? else {
             return Err(mistake("its `comm_type` is missing", help));
         };
         let known = usize::try_from(kind).ok().filter(|kind| *kind < COLLECTIVES.len());
         let Some(kind) = known else {
             return Err(mistake(format!("there is no `comm_type` {kind}"), help));
         };
-        if node.leaves_out("involved_dim") {
+        if node.leaves_out("involved_dim").map_err(unlike)? {
             let help = "name the members by `pg_name`, and give them by `groups`";
             return Err(mistake("it is of some dimensions of ASTRA-sim's topology", help));
         }
@@ -340,14 +468,36 @@ impl Trace {
             "barrier" => 1,
             _ => bytes(node)?,
         };
-        let (group, members) = self.groups.named(&node.text("pg_name"), rank)?;
-        let root = ["comm_src", "root", "root_rank"].iter().find_map(|name| node.number(name));
-        let root = root.and_then(|root| u32::try_from(root).ok()).unwrap_or(0);
-        let root = self.groups.place(group, root).unwrap_or(0);
+        let named = node.text("pg_name").map_err(unlike)?.filter(|name| !name.is_empty());
+        let named = match named {
+            Some(name) => name,
+            None => node.text("comm_group").map_err(unlike)?.unwrap_or_default(),
+        };
+        let (group, members) = self.groups.named(&named, rank)?;
+        self.alone += u64::from(self.ranks == 1);
+        let root = match COLLECTIVES[kind].0 {
+            "reduce" | "gather" | "scatter" | "broadcast" => self.root(node, group)?,
+            _ => 0,
+        };
         let number = numbers.entry(group).or_default();
         let first = number.wrapping_mul(tags_of(members));
         *number += 1;
         Ok(Deed::Collective { kind, bytes, root, group, number: first })
+    }
+
+    /// The place of an operation's root in its group: the first one if none is named.
+    fn root(&self, node: &Node, group: usize) -> Result<u32, Mistake> {
+        for name in ["comm_src", "root", "root_rank"] {
+            if let Some(root) = node.number(name).map_err(unlike)? {
+                let place =
+                    u32::try_from(root).ok().and_then(|root| self.groups.place(group, root));
+                return place.ok_or_else(|| {
+                    let message = format!("its root, rank {root}, is no member of its group");
+                    mistake(message, format!("`{name}` is a rank, counted from 0 among all"))
+                });
+            }
+        }
+        Ok(0)
     }
 
     /// Adds what a node does behind the ends of others; its own end.
@@ -417,7 +567,7 @@ fn run_collective(
 }
 
 fn bytes(node: &Node) -> Result<u64, Mistake> {
-    let bytes = node.number("comm_size");
+    let bytes = node.number("comm_size").map_err(unlike)?;
     let help = format!("it is a number of bytes up to {MAX_BYTES}");
     let Some(bytes) = bytes else { return Err(mistake("its `comm_size` is missing", help)) };
     let bytes = u64::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_BYTES);
@@ -425,7 +575,7 @@ fn bytes(node: &Node) -> Result<u64, Mistake> {
 }
 
 fn tag(node: &Node) -> Result<u32, Mistake> {
-    let tag = node.number("comm_tag").unwrap_or(0);
+    let tag = node.number("comm_tag").map_err(unlike)?.unwrap_or(0);
     let known = u32::try_from(tag).ok().filter(|tag| *tag < 1 << 24);
     known.ok_or_else(|| mistake(format!("there is no tag {tag}"), "tags are 0 to 16777215"))
 }

@@ -39,8 +39,23 @@ fn of_group(mut node: Node, name: &str) -> Node {
     node
 }
 
+/// A collective operation with attributes that are texts.
+fn texts(id: u64, attributes: &[(&str, &str)]) -> Node {
+    let attribute = |it: &(&str, &str)| Attribute {
+        name: it.0.into(),
+        text: Some(it.1.into()),
+        ..Attribute::default()
+    };
+    let attributes = attributes.iter().map(attribute).collect();
+    Node { attributes, ..node(id, COLLECTIVE, &[], &[]) }
+}
+
 fn file(nodes: &[Node]) -> Vec<u8> {
-    let mut bytes = GlobalMetadata { version: "1.0.0".into() }.encode_length_delimited_to_vec();
+    file_of("1.0.0", nodes)
+}
+
+fn file_of(schema: &str, nodes: &[Node]) -> Vec<u8> {
+    let mut bytes = GlobalMetadata { version: schema.into() }.encode_length_delimited_to_vec();
     nodes.iter().for_each(|node| bytes.extend(node.encode_length_delimited_to_vec()));
     bytes
 }
@@ -208,7 +223,25 @@ fn mistakes_of_graphs_name_the_file_and_the_node() {
         (vec![computation(3, &[], 1), computation(3, &[], 1)], "there are two nodes 3"),
         (vec![collective(0, &[], 12, 1)], "node 0 (n0): there is no `comm_type` 12"),
         (vec![node(0, COLLECTIVE, &[], &[("comm_type", 0)])], "its `comm_size` is missing"),
-        (vec![node(0, SEND, &[], &[("comm_size", 1), ("comm_dst", 4)])], "there is no rank 4"),
+        (
+            vec![node(0, SEND, &[], &[("comm_size", 1), ("comm_dst", 4)])],
+            "no file is of rank 4: there is a file of rank 0 alone",
+        ),
+        (vec![node(0, COMPUTATION, &[], &[("num_ops", -5)])], "its `num_ops` is below zero"),
+        (
+            vec![node(0, SEND, &[], &[("comm_size", 1), ("comm_dst", 0), ("comm_src", 3)])],
+            "its `comm_src` is 3, and it is in the file of rank 0",
+        ),
+        (
+            vec![node(0, RECEIVE, &[], &[("comm_size", 1), ("comm_src", 0), ("comm_dst", 2)])],
+            "its `comm_dst` is 2, and it is in the file of rank 0",
+        ),
+        (
+            vec![node(0, COLLECTIVE, &[], &[("comm_type", 5), ("comm_size", 1), ("root", 2)])],
+            "its root, rank 2, is no member of its group",
+        ),
+        (vec![texts(0, &[("comm_type", "first")])], "its `comm_type` is no whole number"),
+        (vec![texts(0, &[("involved_dim", "all"), ("comm_type", "0")])], "is no list of truths"),
         (vec![node(0, 11, &[], &[])], "there is no kind 11"),
         (vec![node(0, COMPUTATION, &[], &[("num_ops", 5)])], "how fast is not known"),
     ] {
@@ -255,4 +288,95 @@ fn the_trace_of_the_scenario_is_a_step_of_training() {
     assert_eq!(reading.calls, [("collective", 24), ("computation", 40)]);
     let carried = carry_out(&reading.schedule);
     assert_eq!((carried.busy, carried.sent[0]), (200_000, 3 * 2 * 7 * (1 << 20) / 8));
+}
+
+#[test]
+fn a_group_may_be_named_by_its_number_and_a_file_of_groups_is_used_or_said_not_to_be() {
+    let json = "{\"1\": [0, 1], \"2\": [2, 3]}".to_owned();
+    let options = Options { groups: Some(("g.json".into(), json)), ..Options::default() };
+    let reduce = |group: i64| {
+        let number = Attribute {
+            name: "comm_group".into(),
+            int32: Some(i32::try_from(group).unwrap()),
+            ..Attribute::default()
+        };
+        let mut node = collective(0, &[], 0, 1 << 20);
+        node.attributes.push(number);
+        vec![node]
+    };
+    let reading = read_with(&options, &[reduce(1), reduce(1), reduce(2), reduce(2)]).unwrap();
+    assert_eq!(carry_out(&reading.schedule).sent, [1 << 20; 4]);
+    assert_eq!(reading.notes, [""; 0]);
+    let errors = read_with(&options, &[reduce(1), reduce(1), reduce(3), reduce(3)]).unwrap_err();
+    assert!(errors.contains("who is in its group `3` is not known"), "{errors}");
+    // The name is taken before the number.
+    let both = |group| vec![of_group(reduce(group).remove(0), "2")];
+    let reading = read_with(&options, &[reduce(1), reduce(1), both(1), both(7)]).unwrap();
+    assert_eq!(carry_out(&reading.schedule).sent, [1 << 20; 4]);
+    let reading = read_with(&options, &vec![vec![collective(0, &[], 0, 1 << 20)]; 4]).unwrap();
+    assert_eq!(carry_out(&reading.schedule).sent, [(2 * 3) << 18; 4]);
+    assert!(reading.notes[0].starts_with("no node names a group of g.json"), "{:?}", reading.notes);
+}
+
+#[test]
+fn attributes_that_are_not_known_are_said_with_how_many_nodes_have_them() {
+    let mut unequal = collective(0, &[], 6, 64);
+    unequal.attributes.push(attribute("in_split_size", 7));
+    unequal.attributes.push(attribute("rf_id", 7));
+    let reading = read_with(&Options::default(), &vec![vec![unequal]; 2]).unwrap();
+    assert_eq!(reading.notes, ["attributes of nodes that are not read: `in_split_size` (2)"]);
+}
+
+#[test]
+fn a_trace_of_one_rank_and_groups_with_others_are_told_what_is_missing() {
+    let reading = read_with(&Options::default(), &[vec![collective(0, &[], 0, 64)]]).unwrap();
+    assert!(reading.schedule.operations().all(|it| it.action == Action::Compute));
+    assert!(
+        reading.notes[0]
+            .starts_with("collective operations of all ranks where there is but one: 1"),
+        "{:?}",
+        reading.notes
+    );
+    let values = r#"["[{\"pg_name\": \"0\", \"ranks\": [0, 1, 2, 3]}]"]"#.to_owned();
+    let metadata = Node { inputs: Some(Tensors { values }), ..node(7, METADATA, &[], &[]) };
+    let of_all = of_group(collective(0, &[], 0, 64), "0");
+    let errors = read_with(&Options::default(), &[vec![metadata, of_all]]).unwrap_err();
+    let words = "its group `0` has rank 1: no file is of rank 1: there is a file of rank 0 alone";
+    assert!(errors.contains(words), "{errors}");
+    let unreadable = r#"["[{\"pg_name\": 0}]"]"#.to_owned();
+    let metadata =
+        Node { inputs: Some(Tensors { values: unreadable }), ..node(7, METADATA, &[], &[]) };
+    let reading = read_with(&Options::default(), &[vec![metadata]]).unwrap();
+    assert_eq!(reading.notes, ["metadata nodes with process groups that can't be read: 1"]);
+}
+
+#[test]
+fn schemas_whose_nodes_differ_are_refused_by_name() {
+    let nodes = [computation(0, &[], 1)];
+    let read = |bytes: &[u8]| {
+        let reading = super::super::read_bytes("x.0.et", bytes, &Options::default());
+        reading.map(|it| carry_out(&it.schedule).busy).map_err(|it| it.plain())
+    };
+    for schema in ["", "0.0.4", "1.0.0", "1.1.0"] {
+        assert_eq!(read(&file_of(schema, &nodes)), Ok(1000), "{schema}");
+    }
+    for schema in ["0.0.1", "0.0.3", "2.0.0"] {
+        let errors = read(&file_of(schema, &nodes)).unwrap_err();
+        assert!(errors.contains(&format!("is of Chakra's schema {schema}, which is not read")));
+        assert!(errors.contains("0.0.4 and 1.0.0 are read"), "{errors}");
+    }
+    // Before, files began with a node.
+    let first = nodes[0].encode_length_delimited_to_vec();
+    let with_id = [&[first[0] + 2, 0x08, 0x01][..], &first[1..]].concat();
+    let errors = read(&with_id).unwrap_err();
+    assert!(errors.contains("which those before 0.0.4 don't"), "{errors}");
+}
+
+#[test]
+fn sends_of_chakra_wait_for_no_receipt() {
+    let reading = read_with(&Options::default(), &[vec![computation(0, &[], 1)]]).unwrap();
+    assert!(!reading.sends_wait);
+    let goal =
+        super::super::read_bytes("x.goal", b"num_ranks 1\nrank 0 {\n}\n", &Options::default());
+    assert!(goal.unwrap().sends_wait);
 }

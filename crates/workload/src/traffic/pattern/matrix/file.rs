@@ -4,11 +4,13 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::{REPEATED, REPEATED_LABEL, Weight};
+use crate::formats::FileKind;
 use crate::traffic::csv_file::{self, Shape, Wrong};
 use flitlab_base::document::{Diagnostic, Location};
 use flitlab_fabric::{NodeName, Places};
 
 const SHAPE: Shape<'static> = Shape {
+    kind: FileKind::Matrix,
     noun: "matrix",
     header: "source,destination,weight",
     hint: "coordinates are joined by `;`, as in 0;1;3",

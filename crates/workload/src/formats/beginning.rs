@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{FORMATS, Format};
-
 /// How many bytes of a file are looked at.
 const LOOKED_AT: usize = 4096;
 
@@ -66,8 +64,41 @@ impl Beginning {
         self.bytes.windows(text.len()).any(|it| it == text.as_bytes())
     }
 
-    /// The format that it is; `None` if none of [`FORMATS`].
-    pub fn format(&self) -> Option<&'static Format> {
-        FORMATS.iter().find(|format| (format.is)(self))
+    /// The lines that were looked at, without blanks around them and without empty ones; none if
+    /// it is no text. The last one may be cut off.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        let valid = match std::str::from_utf8(&self.bytes) {
+            Ok(text) => text,
+            Err(error) if self.is_text => {
+                std::str::from_utf8(&self.bytes[..error.valid_up_to()]).unwrap_or_default()
+            }
+            Err(_) => "",
+        };
+        valid.trim_start_matches('\u{feff}').lines().map(str::trim).filter(|line| !line.is_empty())
+    }
+
+    /// Whether a line that was looked at begins with these words.
+    pub fn has_line(&self, start: &str) -> bool {
+        self.lines().any(|line| line.starts_with(start))
+    }
+
+    /// Whether it begins as an object or a list of JSON does.
+    pub fn is_json(&self) -> bool {
+        let mut letters = self.lines().flat_map(str::chars).filter(|it| !it.is_whitespace());
+        matches!(
+            (letters.next(), letters.next()),
+            (Some('{'), Some('"' | '}')) | (Some('['), Some('{' | '"' | ']'))
+        )
+    }
+
+    /// The names in the header of a CSV file.
+    pub fn columns(&self) -> Vec<&str> {
+        let mut lines = self.lines().filter(|line| !line.starts_with('#'));
+        lines.next().unwrap_or_default().split(',').map(str::trim).collect()
+    }
+
+    /// Whether all of the file was looked at.
+    pub fn is_whole(&self) -> bool {
+        self.bytes.len() < LOOKED_AT
     }
 }

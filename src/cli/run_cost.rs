@@ -1,0 +1,43 @@
+//! What one run takes, told before it is begun.
+
+use serde::Serialize;
+
+use super::text::duration;
+use flitlab::narrow::rounded;
+use flitlab::sweep::{RunCost, Simulation};
+use flitlab::units::memory_text;
+
+/// Processor time and memory of one run; nothing where it is not known.
+#[derive(Debug, Serialize)]
+pub(super) struct ExpectedCost {
+    /// Of one thread.
+    pub seconds: Option<f64>,
+    #[serde(rename = "memory_MB")]
+    pub memory: Option<f64>,
+}
+
+impl ExpectedCost {
+    /// Simulates the first moments, half a second at most.
+    pub(super) fn new(simulation: &Simulation) -> Self {
+        let RunCost { time, memory } = simulation.run_cost();
+        Self {
+            seconds: time.map(|time| time.as_secs_f64()),
+            memory: memory.map(|bytes| bytes as f64 / 1e6),
+        }
+    }
+
+    /// In words.
+    pub(super) fn text(&self) -> String {
+        let memory = self.memory.map(|megabytes| memory_text(rounded(megabytes * 1e6)));
+        match (self.seconds.map(duration), memory) {
+            (Some(time), Some(memory)) => {
+                format!("about {time} of computing on one thread, {memory} of memory")
+            }
+            (Some(time), None) => format!("about {time} of computing on one thread"),
+            (None, Some(memory)) => {
+                format!("about {memory} of memory; its first moments don't tell how long it takes")
+            }
+            (None, None) => "its first moments don't tell what it takes".into(),
+        }
+    }
+}

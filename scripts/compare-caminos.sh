@@ -136,7 +136,7 @@ run_flitlab() {
     time_of "$scratch/$name.json" "$flitlab" run "$settings/torus.toml" --json --threads 1 \
         --out "$scratch/out" --set "topology.torus.dimensions=[$sides]" --set "traffic.load=$load" \
         --set "routing.direction_order.order=[$directions]" \
-        --set "measure.window=\"$window ns\"" --set "measure.warm_up_windows=$((warm_up / window))" \
+        --set "measure.window=\"$window ns\"" --set "measure.warm_up=\"$warm_up ns\"" \
         --set "measure.minimum_windows=$((measured / window))" \
         --set "measure.maximum_windows=$((measured / window))" || fail "flitlab failed"
 }

@@ -32,10 +32,11 @@ pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 
 /// 95% confidence interval of the mean of all values, from equal parts of windows of equal length
 /// that follow each other, of which `a_window` make a window. `None` if fewer than six windows have
-/// values.
+/// values. What swings too slowly to show in the windows leaves no more than `pieces` of them that are
+/// independent.
 ///
 /// The mean is a quotient of two random sums. So the deviations are those of a window's sum from
-/// the product of mean and count (the ratio estimator; \[law\], section 9.5.3). Four properties
+/// the product of mean and count (the ratio estimator; \[law\], section 9.5.3). Five properties
 /// make the interval of a loaded queue longer than that of independent normal windows:
 ///
 /// - *Neighbours are alike.* If neighbours have the correlation `r`, the variance is that of
@@ -48,6 +49,8 @@ pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 ///   With `k` of them the interval is longer by the factor `1 + 6 / k`. The 6 was chosen by experiment: series of normal and of skewed values, whose correlation lasts for
 ///   0.1 to 3 windows, keep 92 to 97 of a hundred with it, where ten to sixty windows are looked at
 ///   until the interval is within 2% of the mean.
+/// - *Slow swings below fast ones* hardly show in the correlation of neighbours, so that there are no
+///   more degrees of freedom than `pieces` less one.
 /// - *Long tails.* Student's t assumes that the variance was estimated from normal values. With
 ///   kurtosis `k`, it is only as exact as an estimate from `2 / (k - 1)` times as many degrees of
 ///   freedom (the variance of a sample variance; \[law\], section 4.4).
@@ -55,9 +58,14 @@ pub const ENOUGH_EFFECTIVE_WINDOWS: f64 = 10.0;
 ///   latency is proportional to `1 / (1 - rho)`, where `rho` is random: the reciprocal of the mean
 ///   is normal. So the interval is that of the reciprocal. Its upper end is farther from the mean,
 ///   and the half width reaches it.
-pub fn interval_95_of_windows(parts: &[Batch], a_window: usize) -> Option<WindowInterval> {
-    let MeanError { mean, deviation, degrees } = MeanError::of(parts, a_window)?;
-    let relative = if deviation > 0.0 { quantile_975(degrees) * deviation / mean } else { 0.0 };
+pub fn interval_95_of_windows(
+    parts: &[Batch],
+    a_window: usize,
+    pieces: f64,
+) -> Option<WindowInterval> {
+    let error = MeanError::of(parts, a_window)?;
+    let (mean, degrees, half_width) = (error.mean, error.degrees, error.half_width(pieces));
+    let relative = if half_width > 0.0 { half_width / mean } else { 0.0 };
     let half_width = (relative < 1.0).then(|| mean * relative / (1.0 - relative));
     Some(WindowInterval { half_width, effective_windows: degrees + 1.0 })
 }
@@ -67,10 +75,9 @@ pub fn interval_95_of_windows(parts: &[Batch], a_window: usize) -> Option<Window
 /// fewer than six windows have values.
 ///
 /// Skewness apart it follows the same rules: a throughput is no reciprocal.
-pub fn half_width_95_of_windows(parts: &[f64], a_window: usize) -> Option<f64> {
+pub fn half_width_95_of_windows(parts: &[f64], a_window: usize, pieces: f64) -> Option<f64> {
     let parts: Vec<Batch> = parts.iter().map(|&sum| Batch { count: 1.0, sum }).collect();
-    let MeanError { deviation, degrees, .. } = MeanError::of(&parts, a_window)?;
-    Some(if deviation > 0.0 { quantile_975(degrees) * deviation } else { 0.0 })
+    Some(MeanError::of(&parts, a_window)?.half_width(pieces))
 }
 
 /// How well a mean is known.
@@ -83,6 +90,12 @@ struct MeanError {
 }
 
 impl MeanError {
+    /// Half width of its symmetric interval, of no more independent values than `pieces`.
+    fn half_width(&self, pieces: f64) -> f64 {
+        let degrees = self.degrees.min((pieces - 1.0).max(1.0));
+        if self.deviation > 0.0 { quantile_975(degrees) * self.deviation } else { 0.0 }
+    }
+
     fn of(parts: &[Batch], a_window: usize) -> Option<Self> {
         let sum = |parts: &[Batch]| {
             parts.iter().fold(Batch::default(), |all, part| Batch {
@@ -246,7 +259,7 @@ mod tests {
     #[test]
     fn independent_windows_have_nearly_the_interval_of_their_means() {
         let means: Vec<f64> = (0..60).map(|place| 100.0 + noise(place)).collect();
-        let found = interval_95_of_windows(&windows(means.clone()), 1).unwrap();
+        let found = interval_95_of_windows(&windows(means.clone()), 1, f64::INFINITY).unwrap();
         let plain = half_width_95(&means).unwrap();
         let ratio = found.half_width.unwrap() / plain;
         assert!((1.1..1.3).contains(&ratio), "{ratio}");
@@ -257,7 +270,7 @@ mod tests {
     fn windows_that_resemble_their_neighbours_tell_less() {
         // Each level stays for six windows.
         let alike = (0..60).map(|place| 100.0 + noise(place / 6));
-        let found = interval_95_of_windows(&windows(alike), 1).unwrap();
+        let found = interval_95_of_windows(&windows(alike), 1, f64::INFINITY).unwrap();
         assert!(found.effective_windows < ENOUGH_EFFECTIVE_WINDOWS, "{found:?}");
         let plain = half_width_95(&(0..60).map(|it| 100.0 + noise(it / 6)).collect::<Vec<_>>());
         assert!(found.half_width.unwrap() > 2.0 * plain.unwrap(), "{found:?} {plain:?}");
@@ -275,8 +288,22 @@ mod tests {
         };
         assert!(independent(&apart) > 60.0, "{}", independent(&apart));
         assert!(independent(&alike) < 15.0, "{}", independent(&alike));
-        let half = |parts: &[Batch]| interval_95_of_windows(parts, 10).unwrap().half_width.unwrap();
+        let half = |parts: &[Batch]| {
+            interval_95_of_windows(parts, 10, f64::INFINITY).unwrap().half_width.unwrap()
+        };
         assert!(half(&alike) > 3.0 * half(&apart), "{} {}", half(&alike), half(&apart));
+    }
+
+    #[test]
+    fn few_pieces_know_no_more_than_as_few_values() {
+        let means: Vec<f64> = (0..60).map(|place| 100.0 + noise(place)).collect();
+        let half = |pieces| {
+            interval_95_of_windows(&windows(means.clone()), 1, pieces).unwrap().half_width.unwrap()
+        };
+        let ratio = |pieces| half(pieces) / half(f64::INFINITY);
+        assert!((ratio(4.0) - 3.182 / 2.0).abs() < 0.02, "{}", ratio(4.0));
+        assert!((ratio(0.0) / ratio(2.0) - 1.0).abs() < 1e-9 && ratio(2.0) > 6.0, "{}", ratio(2.0));
+        assert!((ratio(60.0) - 1.0).abs() < 0.01, "{}", ratio(60.0));
     }
 
     #[test]
@@ -297,7 +324,7 @@ mod tests {
     #[test]
     fn a_few_windows_with_much_tell_less_than_even_ones() {
         let uneven = (0..60).map(|place| if place % 20 == 7 { 200.0 } else { 100.0 });
-        let found = interval_95_of_windows(&windows(uneven), 1).unwrap();
+        let found = interval_95_of_windows(&windows(uneven), 1, f64::INFINITY).unwrap();
         assert!(found.effective_windows < 10.0, "{found:?}");
     }
 
@@ -305,16 +332,19 @@ mod tests {
     fn an_interval_that_would_have_no_upper_end_is_not_given() {
         let mut means = vec![1.0; 59];
         means.push(600.0);
-        let found = interval_95_of_windows(&windows(means), 1).unwrap();
+        let found = interval_95_of_windows(&windows(means), 1, f64::INFINITY).unwrap();
         assert_eq!(found.half_width, None);
         assert!(found.effective_windows < 10.0, "{found:?}");
     }
 
     #[test]
     fn equal_windows_have_an_interval_of_nothing_and_few_have_none() {
-        let found = interval_95_of_windows(&windows([5.0; 8]), 1).unwrap();
+        let found = interval_95_of_windows(&windows([5.0; 8]), 1, f64::INFINITY).unwrap();
         assert_eq!(found, WindowInterval { half_width: Some(0.0), effective_windows: 8.0 });
-        assert_eq!(interval_95_of_windows(&windows([5.0, 6.0, 7.0, 5.0, 6.0]), 1), None);
+        assert_eq!(
+            interval_95_of_windows(&windows([5.0, 6.0, 7.0, 5.0, 6.0]), 1, f64::INFINITY),
+            None
+        );
     }
 
     #[test]

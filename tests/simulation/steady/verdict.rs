@@ -241,6 +241,9 @@ fn a_load_that_fills_the_network_slowly_is_steady() {
         let (latency, load) = (row.packet_latency_mean.unwrap().0, row.accepted_load.unwrap());
         assert!((1_210_000..1_250_000).contains(&latency), "{seed}: {latency}");
         assert!((load - 0.3).abs() < 0.005, "{seed}: {load}");
+        // Less than this does not show how slowly it swings.
+        let (whole, warm_up) = (row.simulated_time.unwrap().0, row.warm_up.unwrap().0);
+        assert!(whole - warm_up >= warm_up, "{seed}: {warm_up} of {whole}");
         // The interval of throughput holds what is offered, and is no wider than is of use.
         assert!((load - 0.3).abs() <= 1.5 * row.accepted_load_ci95.unwrap(), "{seed}: {row:?}");
     }

@@ -393,16 +393,19 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     /// After how many windows a measurement that begins now is looked at first. What swings as slowly as
-    /// the network filled is not seen in less than twice that, and intervals of less come out too short
-    /// (docs/testing.md, "Intervals"); so windows are doubled until the most of them hold as much.
+    /// the network filled is not seen in less than the warm-up; windows are doubled until half of the
+    /// most hold one and a half times that.
     fn first_look(&mut self, settings: &Settings, most: u32) -> u32 {
         let fewest = settings.minimum_windows;
-        let WarmUp::UntilLevel { .. } = settings.warm_up else { return fewest };
-        let enough = self.state.end() * 2;
+        if !self.fills_slowly() {
+            return fewest;
+        }
+        let warm_up = self.state.end();
+        let enough = warm_up + warm_up / 2;
         let (now, longest) = (self.state.doublings, self.longest(settings));
-        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most) >= enough;
+        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most / 2) >= enough;
         self.double_windows((now..=longest).find(holds).unwrap_or(longest.max(now)));
-        let windows = u64::from(enough).div_ceil(self.window().into());
+        let windows = u64::from(warm_up).div_ceil(self.window().into());
         u32::try_from(windows).unwrap_or(u32::MAX).min(most).max(fewest)
     }
 
@@ -540,12 +543,28 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         (messages < ENOUGH_MESSAGES).then_some(Doubt::TooLittle { messages })
     }
 
+    /// How many independent pieces the measurement has at most. Where the warm-up was found to be too
+    /// short, and so is twice as long as the network took to fill, what swings as slowly is another
+    /// piece after two thirds of it.
+    fn pieces(&self) -> f64 {
+        if !self.fills_slowly() {
+            return f64::INFINITY;
+        }
+        let warm_up = self.state.warm_up_end();
+        1.5 * (self.state.end() - warm_up).0 as f64 / warm_up.0 as f64
+    }
+
+    /// Whether a warm-up was found to be too short.
+    fn fills_slowly(&self) -> bool {
+        self.state.filled > Picoseconds::ZERO
+    }
+
     /// The confidence interval of the mean latency of what was measured.
     fn interval(&self) -> Option<WindowInterval> {
         let parts = self.state.samples[self.state.warm_up_samples..self.state.sampled].iter();
         let parts: Vec<Batch> =
             parts.map(|it| Batch { count: it.packets, sum: it.latency }).collect();
-        interval_95_of_windows(&parts, narrow(SAMPLES_A_WINDOW))
+        interval_95_of_windows(&parts, narrow(SAMPLES_A_WINDOW), self.pieces())
     }
 
     fn flits_under_way(&self) -> u64 {
@@ -591,7 +610,8 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         let parts = self.state.samples[self.state.warm_up_samples..self.state.sampled].iter();
         let flits: Vec<f64> = parts.map(|it| it.flits).collect();
         // Of interruptions no mean is told that would need one.
-        let accepted = interval.and(half_width_95_of_windows(&flits, narrow(SAMPLES_A_WINDOW)));
+        let accepted =
+            interval.and(half_width_95_of_windows(&flits, narrow(SAMPLES_A_WINDOW), self.pieces()));
         let part = self.window().0 as f64 / SAMPLES_A_WINDOW as f64;
         let history = std::mem::take(&mut self.state.history);
         let summary = Summary::of(self.engine);

@@ -393,19 +393,18 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     /// After how many windows a measurement that begins now is looked at first. What swings as slowly as
-    /// the network filled is not seen in less than the warm-up; windows are doubled until half of the
-    /// most hold one and a half times that.
+    /// the network filled is not seen in less than twice the warm-up; windows are doubled until the most
+    /// of them hold one and a half times as much.
     fn first_look(&mut self, settings: &Settings, most: u32) -> u32 {
         let fewest = settings.minimum_windows;
         if !self.fills_slowly() {
             return fewest;
         }
-        let warm_up = self.state.end();
-        let enough = warm_up + warm_up / 2;
+        let enough = self.state.end() * 2;
         let (now, longest) = (self.state.doublings, self.longest(settings));
-        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most / 2) >= enough;
+        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most) >= enough / 2 * 3;
         self.double_windows((now..=longest).find(holds).unwrap_or(longest.max(now)));
-        let windows = u64::from(warm_up).div_ceil(self.window().into());
+        let windows = u64::from(enough).div_ceil(self.window().into());
         u32::try_from(windows).unwrap_or(u32::MAX).min(most).max(fewest)
     }
 

@@ -44,7 +44,7 @@ pub struct Outgrown {
     /// The simulated time.
     pub time: Picoseconds,
     /// By which part of what was created the flits under way have grown in its second half; `None` if
-    /// nothing of the workloads was delivered in its last three quarters.
+    /// that is little, and nothing of the workloads was delivered in its last three quarters.
     pub growth: Option<f64>,
 }
 
@@ -141,10 +141,11 @@ impl Pace {
         let waits = classes.iter().any(|&class| engine.under_way_of(class) > 0);
         let [half, quarter] = self.done;
         let stands = done == quarter;
-        let is_slower = growth > GROWTH && quarter > 0 && done < 2 * quarter;
+        let grows = growth > GROWTH;
+        let is_slower = grows && quarter > 0 && done < 2 * quarter;
         let slower = if waits && (stands || is_slower) { self.slower + 1 } else { 0 };
         *self = Self { since: now, done: [done, half], created, under_way, slower };
-        (slower >= DOUBLINGS).then_some(Some(growth).filter(|_| !stands))
+        (slower >= DOUBLINGS).then_some(grows.then_some(growth))
     }
 }
 

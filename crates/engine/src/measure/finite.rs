@@ -116,6 +116,8 @@ struct Pace {
     since: Picoseconds,
     /// Their packets that were delivered by then, and by the beginning of the one before.
     done: [u64; 2],
+    /// Packets that were delivered by then, of all workloads.
+    delivered: u64,
     /// Flits that were created by then, and those under way.
     created: u64,
     under_way: u64,
@@ -140,11 +142,13 @@ impl Pace {
         // While ranks compute, nothing has to be done.
         let waits = classes.iter().any(|&class| engine.under_way_of(class) > 0);
         let [half, quarter] = self.done;
-        let stands = done == quarter;
+        // Where nobody's packets arrive, there is another reason.
+        let delivered = counters.packets_delivered;
+        let stands = done == quarter && delivered > self.delivered;
         let grows = growth > GROWTH;
         let is_slower = grows && quarter > 0 && done < 2 * quarter;
         let slower = if waits && (stands || is_slower) { self.slower + 1 } else { 0 };
-        *self = Self { since: now, done: [done, half], created, under_way, slower };
+        *self = Self { since: now, done: [done, half], delivered, created, under_way, slower };
         (slower >= DOUBLINGS).then_some(grows.then_some(growth))
     }
 }

@@ -15,8 +15,8 @@ use flitlab_report::PointRow;
 pub(super) fn outgrown_warning(time: Picoseconds, growth: Option<f64>) -> String {
     let Some(growth) = growth else {
         return format!(
-            "not steady: of what comes to an end nothing was delivered in the last three quarters of {}, since packets of the \
-             loads beside it always go first. Lower a `load`, or choose another `router.arbitration`",
+            "not steady: of what comes to an end nothing was delivered in the last three quarters of {}, while packets of the \
+             loads beside it were, which may always go first. Lower a `load`, or choose another `router.arbitration`",
             time_text(time)
         );
     };

@@ -400,12 +400,14 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         if !self.fills_slowly() {
             return fewest;
         }
-        let enough = self.state.end() * 2;
+        let filled = u64::from(self.state.end());
+        let windows =
+            |times: u64, length: Picoseconds| filled.saturating_mul(times).div_ceil(length.into());
         let (now, longest) = (self.state.doublings, self.longest(settings));
-        let holds = |&it: &u32| self.window * (1 << it) * u64::from(most) >= enough / 2 * 3;
+        let holds = |&it: &u32| windows(3, self.window * (1 << it)) <= most.into();
         self.double_windows((now..=longest).find(holds).unwrap_or(longest.max(now)));
-        let windows = u64::from(enough).div_ceil(self.window().into());
-        u32::try_from(windows).unwrap_or(u32::MAX).min(most).max(fewest)
+        let first = windows(2, self.window());
+        u32::try_from(first).unwrap_or(u32::MAX).min(most).max(fewest)
     }
 
     /// How often windows may be doubled: those that are given are not.

@@ -54,7 +54,8 @@ const COLLAPSE: f64 = 1.1;
 const UNMEASURED_SATURATION: f64 = 0.7;
 
 /// The standard deviation of packet latencies as a fraction of their mean, and how many packets say as
-/// much as one that is independent of all others, far from saturation (`benches/runs/2026-11-28.md`).
+/// much as one that is independent of all others, far from saturation: by experiment with UGAL, trees,
+/// HyperX and tori.
 const SPREAD: f64 = 0.35;
 const CORRELATED: f64 = 30.0;
 

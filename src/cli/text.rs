@@ -371,6 +371,9 @@ pub(super) fn flows(rows: &[FlowRow]) -> String {
     lines.collect()
 }
 
+/// The utilisation from which on somebody waits for a channel, if not at its head.
+const NEARLY_FULL: f64 = 0.9;
+
 /// How long heads of buffers waited for a channel, and why, if that was measured. What stands behind a
 /// head is not counted.
 fn waited(channel: &ChannelRow) -> String {
@@ -386,6 +389,11 @@ fn waited(channel: &ChannelRow) -> String {
         return String::new();
     };
     let all = credits + bubble + output + input;
+    if all < 0.05 && channel.utilisation >= NEARLY_FULL {
+        return "; no head of a buffer waited for it: what waits stands behind others of its own buffer, \
+                which is not counted"
+            .into();
+    }
     format!(
         "; heads of buffers waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
     )

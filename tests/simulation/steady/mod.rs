@@ -1,6 +1,7 @@
 //! Whether "steady" means steady: verdicts, intervals, and what queueing theory says.
 
 mod coverage;
+mod networks;
 mod one_queue;
 mod permutations;
 mod theory;

@@ -3,6 +3,7 @@
 use flitlab::report::{Status, WindowPhase};
 use serde_json::Value;
 
+use super::networks::DRAGONFLY;
 use super::{bound, row, run};
 use crate::common::workplace::Workplace;
 
@@ -222,21 +223,15 @@ fn no_steady_load_of_transpose_accepts_more_than_its_bound() {
     }
 }
 
-/// UGAL to the next group, at two thirds of what it carries.
-const FILLS_SLOWLY: &str = "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\nterminals = 2\n\
-                cabling = \"absolute\"\n[router]\nflit = \"8 B\"\nmaximum_payload = \"64 B\"\nheader_flits = 0\n\
-                buffer = \"512 flits\"\nrouting_latency = \"20 ns\"\ncrossbar_latency = \"20 ns\"\n\
-                virtual_channels = 8\n[link]\nrate = \"32 Gb/s\"\nlatency = \"22 ns\"\n[adapter]\n\
-                injection_rate = \"32 Gb/s\"\nejection_rate = \"32 Gb/s\"\nsend_overhead = \"0 ns\"\n\
-                receive_overhead = \"0 ns\"\ninjection_buffer = \"512 flits\"\n[routing.relation]\n\
-                rule = { ugal = { queues = \"port\" } }\n[traffic]\npattern = { group-shift = { by = 1 } }\nload = 0.3\n";
+/// UGAL by what waits at a port fills the buffers by which it sees, at two thirds of what it carries.
+const FILLS_SLOWLY: &str = "routing.relation.rule={ ugal = { queues = \"port\" } }";
 
 /// UGAL to the next group fills the buffers by which it sees for twenty times as long as a packet
 /// takes: nothing waits at a source meanwhile. Four of eight seeds were called past saturation.
 #[test]
 fn a_load_that_fills_the_network_slowly_is_steady() {
     for seed in ["seed=1", "seed=2", "seed=3"] {
-        let row = row(FILLS_SLOWLY, &[seed]);
+        let row = row(DRAGONFLY, &[FILLS_SLOWLY, seed]);
         assert_eq!(row.status, Status::Steady, "{seed}");
         let (latency, load) = (row.packet_latency_mean.unwrap().0, row.accepted_load.unwrap());
         assert!((1_210_000..1_250_000).contains(&latency), "{seed}: {latency}");
@@ -257,8 +252,8 @@ fn a_warm_up_that_is_given_is_kept() {
     let row = row_of("7 us");
     assert_eq!(row.status, Status::Steady);
     assert_eq!(row.warm_up.unwrap().0, 7_000_000);
-    let short = ["measure.warm_up=2 us", "measure.window=2.5 us", "measure.maximum_windows=10"];
-    let early = run(FILLS_SLOWLY, &short);
+    let [warm_up, window] = ["measure.warm_up=2 us", "measure.window=2.5 us"];
+    let early = run(DRAGONFLY, &[FILLS_SLOWLY, warm_up, window, "measure.maximum_windows=10"]);
     assert_eq!(early.found.measured.status, Status::Undecided);
     let warning = &early.found.warnings[0];
     assert!(warning.contains("still rose or fell after the warm-up"), "{warning}");

@@ -37,6 +37,21 @@ pub fn sections() -> Vec<Section> {
             "cargo test coverage -- --ignored",
         ),
         section(
+            "Confidence intervals of networks whose packets choose their ways",
+            "As above, of 200 seeds each, with eight runs of 1,500 windows. At least 93 of a\n\
+             hundred are accepted.",
+            "network-coverage",
+            "cargo test intervals_of_each_network -- --ignored",
+        ),
+        section(
+            "Verdicts",
+            "Steady or not, of a hundred points from half to 0.95 of saturation: UGAL and PAR\n\
+             on a Dragonfly, a fat tree, OmniWAR on a HyperX, OFR on a torus. Each is held\n\
+             against a run ten times as long. What differs may be undecided, in five at most.",
+            "network-verdicts",
+            "cargo test of_a_hundred_points -- --ignored",
+        ),
+        section(
             "Confidence intervals near saturation",
             "These are the intervals of one queue, a source's, whose mean wait has a closed\n\
              form. It is Geo/D/1: rho (D - 1) / (2 (1 - rho)) slots, with a message of D =\n\

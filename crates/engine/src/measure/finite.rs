@@ -83,9 +83,7 @@ pub fn end_of(
             done: done_in_percent,
             most: 100,
         });
-        if let Some(growth) = pace.note(engine, classes) {
-            return Err(Outgrown { time: engine.now(), growth });
-        }
+        pace.note(engine, classes).map_or(Ok(()), Err)?;
     }
     let ends = classes.iter().map(|&class| {
         if engine.workload_of::<Collectives>(class).next().is_some() {
@@ -126,9 +124,9 @@ struct Pace {
 }
 
 impl Pace {
-    /// Notes what workloads of these classes have done by now. Returns the growth of what is under
-    /// way if they are not to be waited for.
-    fn note(&mut self, engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Option<f64>> {
+    /// Notes what workloads of these classes have done by now. Returns why they are not to be waited
+    /// for any longer, if they are not.
+    fn note(&mut self, engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Outgrown> {
         let now = engine.now();
         if now < FIRST_DOUBLING.max(2 * self.since) {
             return None;
@@ -149,7 +147,7 @@ impl Pace {
         let is_slower = grows && quarter > 0 && done < 2 * quarter;
         let slower = if waits && (stands || is_slower) { self.slower + 1 } else { 0 };
         *self = Self { since: now, done: [done, half], delivered, created, under_way, slower };
-        (slower >= DOUBLINGS).then_some(grows.then_some(growth))
+        (slower >= DOUBLINGS).then(|| Outgrown { time: now, growth: grows.then_some(growth) })
     }
 }
 

@@ -52,6 +52,9 @@ pub const ENOUGH_MESSAGES: u64 = 100;
 /// intervals too short.
 const LOOKS_A_LENGTH: u32 = 2;
 
+/// A network that takes longer than so many windows to fill, of their first length, fills slowly.
+const FILLS_FAST: u64 = 10;
+
 /// How often windows may be doubled whose length was not given.
 const MAX_DOUBLINGS: u32 = 3;
 
@@ -397,6 +400,10 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     /// of them hold one and a half times as much.
     fn first_look(&mut self, settings: &Settings, most: u32) -> u32 {
         let fewest = settings.minimum_windows;
+        let open = matches!(settings.warm_up, WarmUp::UntilLevel { .. });
+        if open && self.has_filled() && self.state.end() / self.window > FILLS_FAST {
+            self.state.filled = self.state.end();
+        }
         if !self.fills_slowly() {
             return fewest;
         }
@@ -544,9 +551,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         (messages < ENOUGH_MESSAGES).then_some(Doubt::TooLittle { messages })
     }
 
-    /// How many independent pieces the measurement has at most. Where the warm-up was found to be too
-    /// short, and so is twice as long as the network took to fill, what swings as slowly is another
-    /// piece after two thirds of it.
+    /// How many independent pieces the measurement has at most. Where the network fills slowly, the
+    /// warm-up is twice as long as that took, and what swings as slowly is another piece after two thirds
+    /// of it.
     fn pieces(&self) -> f64 {
         if !self.fills_slowly() {
             return f64::INFINITY;
@@ -555,7 +562,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         1.5 * (self.state.end() - warm_up).0 as f64 / warm_up.0 as f64
     }
 
-    /// Whether a warm-up was found to be too short.
+    /// Whether a warm-up took many windows, or was found to be too short.
     fn fills_slowly(&self) -> bool {
         self.state.filled > Picoseconds::ZERO
     }

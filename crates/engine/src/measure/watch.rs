@@ -39,7 +39,7 @@ pub struct MeasurementState {
     pub(super) measuring: bool,
     /// How often the length of windows was doubled.
     pub(super) doublings: u32,
-    /// The network has filled at this time at the earliest.
+    /// The network has filled at this time at the earliest; 0 where it fills fast.
     pub(super) filled: Picoseconds,
     /// After how many measured windows an answer is looked for next.
     pub(super) look: u32,

@@ -101,7 +101,11 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         .map(|(share, name)| format!("{share:.1}% {name}"))
         .collect();
     if list.is_empty() {
-        return Some("heads of buffers hardly waited for channels between routers".into());
+        return Some(
+            "heads of buffers hardly waited for channels between routers; what stood behind them in its \
+             buffer, or at its source, is not counted"
+                .into(),
+        );
     }
     Some(format!(
         "heads of buffers waited for each channel between routers {all:.1}% of the time in the mean: {}",

@@ -1,0 +1,97 @@
+//! Verdicts and intervals of networks whose packets choose their ways, up to next to saturation.
+
+use flitlab::report::{PointRow, Status};
+use rayon::prelude::*;
+
+use super::coverage::coverage;
+use super::{Known, hold, row};
+
+/// A Dragonfly whose buffers hold what UGAL and PAR see by, to the next group.
+pub(super) const DRAGONFLY: &str = "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\nterminals = 2\n\
+     cabling = \"absolute\"\n[router]\nflit = \"8 B\"\nmaximum_payload = \"64 B\"\nheader_flits = 0\n\
+     buffer = \"512 flits\"\nrouting_latency = \"20 ns\"\ncrossbar_latency = \"20 ns\"\n\
+     virtual_channels = 8\n[link]\nrate = \"32 Gb/s\"\nlatency = \"22 ns\"\n[adapter]\n\
+     injection_rate = \"32 Gb/s\"\nejection_rate = \"32 Gb/s\"\nsend_overhead = \"0 ns\"\n\
+     receive_overhead = \"0 ns\"\ninjection_buffer = \"512 flits\"\n[routing.relation]\n\
+     rule = \"ugal\"\n[traffic]\npattern = { group-shift = { by = 1 } }\nload = 0.3\n";
+
+const TREE: &str = "[topology.tree]\narity = 4\nlevels = 3\nterminals = 4\n[routing.relation]\n\
+                    rule = \"nearest-ancestor\"\n[traffic]\npattern = \"uniform\"\nload = 0.3\n";
+
+const HYPERX: &str = "[topology.hyperx]\ndimensions = [4, 4]\nterminals = 4\n[routing.relation]\n\
+                      rule = \"omniwar\"\n[traffic]\npattern = \"dimension-complement\"\nload = 0.3\n";
+
+const TORUS: &str = "[topology.torus]\ndimensions = [4, 4, 4]\n[routing.outflank]\n[traffic]\n\
+                     pattern = \"tornado\"\nload = 0.3\n";
+
+/// A name, a scenario, an assignment, and the load that is accepted past saturation, about.
+struct Network(&'static str, &'static str, &'static str, f64);
+
+const UGAL: Network = Network("UGAL", DRAGONFLY, "routing.relation.rule=ugal", 0.455);
+const PAR: Network = Network("PAR", DRAGONFLY, "routing.relation.rule=par", 0.455);
+const NEAREST: Network = Network("nearest ancestor", TREE, "seed=1", 0.82);
+const OMNIWAR: Network = Network("OmniWAR", HYPERX, "seed=1", 0.365);
+const OFR: Network = Network("OFR", TORUS, "seed=1", 0.405);
+
+#[test]
+#[ignore = "long: twenty minutes, 200 replications of twelve points"]
+fn of_two_hundred_intervals_of_each_network_93_in_a_hundred_hold_the_mean() {
+    let (mut bad, mut known) = (Vec::new(), Vec::new());
+    for Network(name, text, rule, saturation) in [UGAL, NEAREST, OMNIWAR, OFR] {
+        for part in [0.5, 0.85, 0.95] {
+            let load = format!("traffic.load={:.4}", part * saturation);
+            let (share, steady, bias) = coverage(text, &[rule, &load], 200, 1500);
+            println!("{name} at {part}: {share:.3} of {steady} hold the mean, bias {bias:+.5}");
+            if share < 0.93 {
+                bad.push((name, part, share));
+            }
+            let what = format!(
+                "95% intervals that hold the mean, {name} at {part} of saturation, share of 200"
+            );
+            known.push(Known { what, expected: 0.95, ours: share });
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
+    hold("network-coverage", &known);
+}
+
+/// The verdict of a run, and of one ten times as long in windows as long.
+fn beside_ten_times(text: &str, more: &[&str]) -> [PointRow; 2] {
+    let short = row(text, more);
+    let windows = short.windows.unwrap();
+    let measured = short.simulated_time.unwrap().0 - short.warm_up.unwrap().0;
+    let longer = [
+        format!("measure.window={} ps", measured / u64::from(windows)),
+        format!("measure.minimum_windows={}", 10 * windows),
+        format!("measure.maximum_windows={}", 10 * windows),
+        format!("measure.warm_up_windows={}", 10 * windows.max(120)),
+    ];
+    let more: Vec<&str> = more.iter().copied().chain(longer.iter().map(String::as_str)).collect();
+    let long = row(text, &more);
+    [short, long]
+}
+
+#[test]
+#[ignore = "long: four minutes, a hundred points and runs ten times as long"]
+fn of_a_hundred_points_no_verdict_differs_from_that_of_ten_times_the_time() {
+    let networks = [UGAL, PAR, NEAREST, OMNIWAR, OFR];
+    let points: Vec<(&Network, f64)> = networks
+        .iter()
+        .flat_map(|it| (0..20).map(move |step| (it, it.3 * (0.5 + 0.45 * f64::from(step) / 19.0))))
+        .collect();
+    let verdicts: Vec<[Status; 2]> = points
+        .par_iter()
+        .map(|&(Network(name, text, rule, _), load)| {
+            let both = beside_ten_times(text, &[rule, &format!("traffic.load={load:.4}")]);
+            let verdicts = both.map(|it| it.status);
+            println!("{name} {load:.4}: {verdicts:?}");
+            verdicts
+        })
+        .collect();
+    let decided = verdicts.iter().filter(|it| !it.contains(&Status::Undecided));
+    assert!(decided.clone().all(|[short, long]| short == long), "{verdicts:?}");
+    assert!(decided.clone().count() >= 95, "{verdicts:?}");
+    let what = "verdicts of runs ten times as long that are the same, share of 100";
+    let ours = decided.count() as f64 / 100.0;
+    hold("network-verdicts", &[Known { what: what.to_owned(), expected: 1.0, ours }]);
+}

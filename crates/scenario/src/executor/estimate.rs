@@ -247,12 +247,14 @@ impl Simulation {
             Some((run, _)) => run.memory(),
             None => memory_needed(&network.fabric, parameters, routes, workload.is_collective()),
         };
+        let end =
+            WRITING + self.bound.iter().map(|it| it.workload.memory_afterwards()).sum::<u64>();
         if arrays > LARGE || !fits(arrays) {
-            let memory = resident().map(|now| now + arrays + WRITING);
+            let memory = resident().map(|now| now + arrays + end);
             return RunCost { time: self.unmeasured_time(), memory };
         }
         let time = self.run_time();
-        RunCost { time, memory: most_resident().map(|most| most + WRITING) }
+        RunCost { time, memory: most_resident().map(|most| most + end) }
     }
 
     /// The time of its packets where none is simulated.

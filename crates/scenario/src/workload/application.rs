@@ -155,6 +155,10 @@ impl BoundWorkload for BoundApplication {
         Box::new(Application::new(&self.spec, &self.places, terminals, records))
     }
 
+    fn memory_afterwards(&self) -> u64 {
+        Application::memory_of_records(&self.spec)
+    }
+
     fn completion_bound(&self, share: Share<'_>) -> Option<CompletionBound> {
         if !self.spec.crosses_network() || self.messages.is_empty() {
             return None;

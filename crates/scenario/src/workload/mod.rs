@@ -264,6 +264,11 @@ pub trait BoundWorkload: Debug + Send + Sync {
         None
     }
 
+    /// Bytes that telling what it did takes when it has ended, about.
+    fn memory_afterwards(&self) -> u64 {
+        0
+    }
+
     /// When it begins by its own keys.
     fn begins(&self) -> Picoseconds {
         Picoseconds::ZERO

@@ -25,8 +25,11 @@ use flitlab_base::units::{Picoseconds, Rate};
 /// Of more operations it is not kept when they were done: it would fill the memory.
 const MAX_RECORDED: usize = 20_000_000;
 
-/// Bytes that are kept of an operation, and that its explanation takes.
-const RECORDED: usize = 160;
+/// Bytes that an operation, a job and a leg take while it is explained where the time went, by experiment:
+/// places by number, and keys to sort by, beside records that are gathered from those of each part.
+const EXPLAINED_OPERATION: usize = 80;
+const EXPLAINED_JOB: usize = 2 * size_of::<Job>() + 40;
+const EXPLAINED_LEG: usize = 2 * size_of::<Leg>() + 8;
 
 /// A node: what happens at it, and what it is about to give to its adapter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -178,10 +181,28 @@ impl Application {
 
     /// Bytes that it takes at the most, on a fabric of so many terminals, about.
     pub fn memory_needed(spec: &ApplicationSpec, terminals: u32) -> u64 {
-        let operations = spec.schedule.operations().len();
-        let each = 2 * size_of::<u32>() + if Self::keeps_records(spec) { RECORDED } else { 16 };
+        let operations = spec.schedule.operations().len() * (2 * size_of::<u32>() + 16);
         let ranks = spec.schedule.ranks() as usize * (2 * size_of::<Stream>() + 16);
-        (operations * each + ranks + terminals as usize * size_of::<Host>()) as u64
+        let hosts = terminals as usize * size_of::<Host>();
+        (operations + ranks + hosts) as u64 + Self::memory_of_records(spec)
+    }
+
+    /// Bytes of the records of all that it does, and of what explains them, about.
+    pub fn memory_of_records(spec: &ApplicationSpec) -> u64 {
+        if !Self::keeps_records(spec) {
+            return 0;
+        }
+        let bytes = spec.schedule.operations().map(|it| {
+            let (jobs, legs) = match it.action {
+                // It asks, is answered, and goes.
+                Action::Send if it.amount > spec.eager_limit() => (3, 3),
+                Action::Send => (1, 1),
+                Action::Receive => (2, 0),
+                Action::Compute => (1, 0),
+            };
+            EXPLAINED_OPERATION + jobs * EXPLAINED_JOB + legs * EXPLAINED_LEG
+        });
+        bytes.sum::<usize>() as u64
     }
 
     /// The ranks at a terminal.

@@ -35,9 +35,10 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// The stack of a thread of Rust's, if nobody says otherwise.
 const STACK: usize = 2 << 20;
 
-/// A workload may end a little earlier beside others than alone, as packets meet at other times; not
-/// where links err, which is luck.
-const LEAST_SLOWDOWN: f64 = 0.8;
+/// A workload may end a little earlier beside others than alone, as packets meet at other times: an
+/// all-to-all of 16 nodes at one switch, all of which send at once, takes 0.788 of the 3.016 us that it takes
+/// in a scenario of its own. Where links err it is luck.
+const LEAST_SLOWDOWN: f64 = 0.7;
 
 /// Flits times hops, about, that a reference engine moves.
 const WORK: u64 = 2_500;

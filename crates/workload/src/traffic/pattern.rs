@@ -9,7 +9,7 @@
 //! patterns that speak of coordinates are not defined.
 //!
 //! Failed nodes neither send nor receive, nor do those that do not take part. Uniform, hotspot, group-shift, random-permutation and
-//! all-to-all are patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
+//! all-to-all, incast, outcast and broadcast are patterns of the live nodes; a rank is a node's place among them. In the other ones, a partner
 //! that has failed or is the source itself gets nothing: the source is silent if it has no other,
 //! and leaves that partner out if it has (butterfly, matrix, pairs). Only uniform (on request) and
 //! matrix send messages to oneself.
@@ -24,6 +24,7 @@ mod coordinates;
 mod error;
 mod group_shift;
 mod hotspot;
+mod incast;
 mod kind;
 mod live;
 mod matrix;
@@ -66,7 +67,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 
 /// The patterns that scenarios can name, in the order in which they are offered.
-pub static PATTERNS: [Row<PatternKind>; 25] = [
+pub static PATTERNS: [Row<PatternKind>; 29] = [
     uniform::UNIFORM,
     transpose::TRANSPOSE,
     transpose_linear::TRANSPOSE_LINEAR,
@@ -88,6 +89,10 @@ pub static PATTERNS: [Row<PatternKind>; 25] = [
     routers::ROUTER_SHIFT,
     routers::SHIFT,
     hotspot::HOTSPOT,
+    hotspot::HOT_REGION,
+    incast::INCAST,
+    incast::OUTCAST,
+    incast::BROADCAST,
     matrix::MATRIX,
     pairs::PAIRS,
     mixture::MIXTURE,
@@ -97,7 +102,7 @@ pub static PATTERNS: [Row<PatternKind>; 25] = [
 /// A pattern bound to a fabric: who sends to whom.
 ///
 /// Its memory does not grow with the number of live nodes, except for a random permutation,
-/// permutations of routers, a shift of groups, a matrix and pairs.
+/// permutations of routers, a shift of groups, a matrix, pairs, and an incast and its kin.
 #[derive(Clone)]
 pub struct Pattern {
     name: &'static str,

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::{Bind, Live, Nodes, ONE, Partners, PatternError, PatternKind, PatternRule};
 use flitlab_base::document::{
-    Diagnostic, List, Listed, Number, Reader, Whole, report_repeated, time,
+    Count, Diagnostic, List, Listed, Number, Reader, Whole, report_repeated, time,
 };
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::registry::Row;
@@ -24,6 +24,12 @@ pub(super) const HOTSPOT: Row<PatternKind> = Row::new(
     "hotspot",
     "a share of the messages to a few nodes, the rest uniform.",
     PatternKind { partners: Partners::Drawn, read },
+);
+
+pub(super) const HOT_REGION: Row<PatternKind> = Row::new(
+    "hot-region",
+    "a share of the messages to nodes whose numbers follow each other, the rest uniform.",
+    PatternKind { partners: Partners::Drawn, read: read_region },
 );
 
 /// The most hot nodes that are drawn anew each period: each message to one of them draws all.
@@ -104,6 +110,35 @@ fn read(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
     }))
 }
 
+fn read_region(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Bind> {
+    let doc = "How many nodes it has, the last of which is followed by node 0.";
+    let size = reader.required("size", &Count { example: 8 }, doc);
+    let doc = "The share of messages that go to them.";
+    let share = reader.required("share", &Number { above: 0.0, to: 1.0, inclusive: true }, doc);
+    let doc = "Its first node. Absent if the seed draws it.";
+    let first = reader.optional("first", &NodeName { places }, doc);
+    if first.is_none() && reader.has("first") {
+        return None;
+    }
+    let (size, share) = (size?, share?);
+    Some(Arc::new(move |of| {
+        let count = of.live.count();
+        if size > count {
+            let reason =
+                format!("hot-region has {size} nodes, and {count} take part: {count} at most");
+            return Err(PatternError::Refused(reason));
+        }
+        of.check(first.into_iter())?;
+        let first = first.unwrap_or_else(|| draw(1, 0, of.live, of.seed)[0]);
+        // Where the first one has failed, the next one is.
+        let rank = of.live.rank(first);
+        let mut hot: Vec<u32> = (0..size).map(|place| of.live.at((rank + place) % count)).collect();
+        hot.sort_unstable();
+        let share = rounded_down(share * ONE as f64);
+        Ok(Box::new(Hotspot { hot: Hot::Fixed(hot), share }))
+    }))
+}
+
 /// The live ones of the hot nodes, ascending unless they are hot in turn.
 fn among(hot: &[u32], in_turn: bool, nodes: &Nodes<'_>) -> Result<Vec<u32>, PatternError> {
     nodes.check(hot.iter().copied())?;
@@ -122,16 +157,21 @@ fn among(hot: &[u32], in_turn: bool, nodes: &Nodes<'_>) -> Result<Vec<u32>, Patt
 fn draw(count: u32, period: u64, live: &Live, seed: u64) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(STREAM + period);
-    // Floyd's sampling: all sets of ranks are alike.
+    let ranks = draw_ranks(count, live.count(), &mut random);
+    ranks.into_iter().map(|rank| live.at(rank)).collect()
+}
+
+/// So many numbers below `all`, ascending, all sets of them alike (Floyd's sampling).
+pub(super) fn draw_ranks(count: u32, all: u32, random: &mut ChaCha8Rng) -> Vec<u32> {
     let mut ranks: Vec<u32> = Vec::new();
-    for last in live.count() - count..live.count() {
+    for last in all - count..all {
         let rank = random.random_range(0..=last);
         match ranks.binary_search(&rank) {
             Ok(_) => ranks.push(last),
             Err(place) => ranks.insert(place, rank),
         }
     }
-    ranks.into_iter().map(|rank| live.at(rank)).collect()
+    ranks
 }
 
 /// The nodes that are hot.

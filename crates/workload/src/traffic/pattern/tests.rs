@@ -69,6 +69,7 @@ fn mixture(names: &[&str]) -> PatternSpec {
 fn all_kinds() -> Vec<PatternSpec> {
     let keys = |kind: &Row<PatternKind>| match kind.name {
         "hotspot" => "nodes = [9, 5, 2]\nshare = 0.3",
+        "hot-region" => "size = 3\nshare = 0.3\nfirst = 14",
         "matrix" => "list = [[0, 1, 1.0], [0, 5, 3.0], [4, 4, 0.1], [5, 4, 2.0]]",
         "pairs" => "list = [[3, 4], [0, 5], [3, 3], [3, 5], [3, 4]]",
         "mixture" => {
@@ -80,6 +81,8 @@ fn all_kinds() -> Vec<PatternSpec> {
     let mut specs = vec![
         PatternSpec::new("uniform", "include_self = true"),
         PatternSpec::new("hotspot", "share = 0.3\nat_once = 2"),
+        PatternSpec::new("incast", "sources = [1, 4, 5, 9]\ntargets = [5, 0, 15, 4]"),
+        PatternSpec::new("outcast", "source_count = 3\ntarget_count = 5"),
         mixture(&["random-permutation", "transpose"]),
     ];
     let undefined = ["transpose-3d", "group-shift"];

@@ -42,7 +42,7 @@ fn a_run_shows_progress_before_its_first_window_within_the_terminal_and_leaves_n
     let place = Workplace::new("robust_progress");
     place.write("a.toml", SLOW);
     for columns in [80, 40] {
-        let seen = seen(&place, &format!("run a.toml --out out-{columns}"), columns, 2.5);
+        let seen = seen(&place, &format!("run a.toml --out out-{columns}"), columns, 6.0);
         assert!(seen.contains("the first window"), "{seen:?}");
         let lines = seen.split(['\r', '\n']).filter(|line| line.contains("first window"));
         let drawn = lines.map(width).max().unwrap();

@@ -154,8 +154,8 @@ impl Starter {
     /// The patterns that need nothing else said.
     pub fn patterns() -> Vec<Offer> {
         let mut patterns = choices("traffic.pattern");
-        // Of a list of patterns there is no usual one.
-        patterns.retain(|pattern| pattern.name != "mixture");
+        // Of a list of patterns there is no usual one, and weights are a file's or a list's.
+        patterns.retain(|pattern| !["mixture", "matrix"].contains(&pattern.name.as_str()));
         patterns
     }
 
@@ -255,7 +255,7 @@ impl Starter {
 /// Returns the choices at a key that need no keys of their own.
 fn choices(key: &str) -> Vec<Offer> {
     let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
-    let enough = variants.iter().filter(|it| it.fields.iter().all(|field| field.default.is_some()));
+    let enough = variants.iter().filter(|it| it.fields.iter().all(|field| !field.required));
     enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
 }
 

@@ -244,6 +244,21 @@ fn a_load_that_fills_the_network_slowly_is_steady() {
     }
 }
 
+/// Heads of queues that block others keep a permutation on a mesh below its bound. After 60 windows one
+/// source has had 97% of what it offers, and after 240 its queue has grown.
+#[test]
+fn a_mean_without_an_interval_is_undecided() {
+    let text = "seed = 8\n[topology.torus]\ndimensions = [6, 6]\nopen = [\"x\", \"y\"]\n[router]\n\
+                maximum_payload = \"256 B\"\nbuffer = \"576 flits\"\n[adapter]\ninjection_buffer = \"576 flits\"\n\
+                [traffic]\npattern = \"random-permutation\"\nmessage = \"256 B\"\nload = 0.425\n";
+    let outcome = run(text, &[]);
+    assert_eq!(outcome.found.measured.packet_latency_mean_ci95, None);
+    assert_eq!(outcome.found.measured.status, Status::Undecided, "{:?}", outcome.found.warnings);
+    assert!(outcome.found.warnings[0].contains("no confidence interval"));
+    let longer = run(text, &["measure.maximum_windows=240"]);
+    assert_eq!(longer.found.measured.status, Status::NotSteady, "{:?}", longer.found.warnings);
+}
+
 /// A warm-up that is given lasts as long as it says, and a drift after it is told.
 #[test]
 fn a_warm_up_that_is_given_is_kept() {

@@ -130,6 +130,8 @@ pub enum Doubt {
     },
     /// The flits under way did not become level within the warm-up.
     WarmUp,
+    /// Latencies scatter so widely that the interval of their mean has no upper end.
+    Scatter,
     /// Source queues grew in all, but less and less.
     Filling,
     /// A terminal's source queue neither grew nor ran empty often enough, and so did those of
@@ -541,6 +543,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         match open {
             Some(doubt) => Look::Open(Ending::Undecided(doubt)),
             None if self.precise(settings) => Look::Known(Ending::Steady),
+            None if self.interval().is_some_and(|it| it.half_width.is_none()) => {
+                Look::Open(Ending::Undecided(Doubt::Scatter))
+            }
             None => Look::Open(Ending::SteadyImprecise),
         }
     }

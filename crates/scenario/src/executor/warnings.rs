@@ -68,6 +68,10 @@ pub(super) fn load_warnings(
             )
         }
         Ending::Undecided(Doubt::WarmUp) => warm_up_too_short(measure, measured.warm_up),
+        Ending::Undecided(Doubt::Scatter) => format!(
+            "undecided: latencies differ so much that their mean has no confidence interval after {windows} windows, so \
+             load {offered:.3} may be near saturation; try longer with {longer}"
+        ),
         Ending::Undecided(Doubt::Filling) => format!(
             "undecided: in {windows} windows what waits at the sources grew, but less and less, so load {offered:.3} is \
              near saturation, or the network still fills; try longer with {longer}"

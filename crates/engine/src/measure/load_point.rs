@@ -365,6 +365,10 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             (watch.progress)(Progress { phase: Phase::WarmUp, time, done, most });
             (watch.keep)(Snapshot::new(self.engine, &self.state));
         }
+        // Of what has not filled by now it is not known whether it does.
+        if self.has_filled() && self.state.end() / self.window > FILLS_FAST {
+            self.state.filled = self.state.end();
+        }
         Ok(())
     }
 
@@ -402,10 +406,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     /// of them hold one and a half times as much.
     fn first_look(&mut self, settings: &Settings, most: u32) -> u32 {
         let fewest = settings.minimum_windows;
-        let open = matches!(settings.warm_up, WarmUp::UntilLevel { .. });
-        if open && self.has_filled() && self.state.end() / self.window > FILLS_FAST {
-            self.state.filled = self.state.end();
-        }
         if !self.fills_slowly() {
             return fewest;
         }
@@ -540,13 +540,17 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         if let Some(few) = self.too_little() {
             return Look::Open(Ending::Undecided(few));
         }
-        match open {
-            Some(doubt) => Look::Open(Ending::Undecided(doubt)),
-            None if self.precise(settings) => Look::Known(Ending::Steady),
-            None if self.interval().is_some_and(|it| it.half_width.is_none()) => {
-                Look::Open(Ending::Undecided(Doubt::Scatter))
+        if let Some(doubt) = open {
+            return Look::Open(Ending::Undecided(doubt));
+        }
+        let total = self.engine.observer().total;
+        let precise = settings.precision * total.latency as f64;
+        match self.interval().map(|it| it.half_width) {
+            Some(None) => Look::Open(Ending::Undecided(Doubt::Scatter)),
+            Some(Some(half)) if half * total.packets as f64 <= precise => {
+                Look::Known(Ending::Steady)
             }
-            None => Look::Open(Ending::SteadyImprecise),
+            Some(Some(_)) | None => Look::Open(Ending::SteadyImprecise),
         }
     }
 
@@ -602,13 +606,6 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 Cause::Source { terminal, growth: growth * senders.len().max(1) as f64 }
             }
         }
-    }
-
-    fn precise(&mut self, settings: &Settings) -> bool {
-        let total = self.engine.observer().total;
-        self.interval().and_then(|it| it.half_width).is_some_and(|half| {
-            half * total.packets as f64 <= settings.precision * total.latency as f64
-        })
     }
 
     /// Returns the result of the measurement from `start` on.

@@ -102,8 +102,8 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         .collect();
     if list.is_empty() {
         return Some(
-            "heads of buffers hardly waited for channels between routers; what stood behind them in its \
-             buffer, or at its source, is not counted"
+            "heads of buffers hardly waited for channels between routers; what stood behind them in their \
+             buffers, or at sources, is not counted"
                 .into(),
         );
     }

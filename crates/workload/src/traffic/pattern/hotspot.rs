@@ -1,5 +1,5 @@
 //! A share of all messages goes to the other hot nodes, all alike; the rest, and all from an only
-//! hot node, to any other node.
+//! hot node, to any other node. A hot region is hot nodes whose numbers follow each other.
 //!
 //! Hot spots may move: after each period other nodes are hot, the next ones of a list or some that
 //! the seed draws. A message goes by the period in which it is created, so it takes no more than its

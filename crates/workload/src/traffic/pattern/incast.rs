@@ -58,8 +58,8 @@ const NAMES: [&str; 2] = ["sources", "targets"];
 /// The most nodes that are drawn.
 const MAX_DRAWN: u64 = 1 << 20;
 
-/// The random streams of sources and of targets, behind those of terminals, permutations and the hot
-/// nodes of each period.
+/// The random streams of sources and of targets, behind those of terminals and permutations, and before
+/// those of the hot nodes of each period.
 const STREAMS: [u64; 2] = [(1 << 35) - 2, (1 << 35) - 1];
 
 /// The nodes of one side.

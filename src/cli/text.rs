@@ -371,12 +371,12 @@ pub(super) fn flows(rows: &[FlowRow]) -> String {
     lines.collect()
 }
 
-/// The utilisation from which on somebody waits for a channel, if not at its head.
-const NEARLY_FULL: f64 = 0.9;
-
-/// How long heads of buffers waited for a channel, and why, if that was measured. What stands behind a
-/// head is not counted.
+/// How many packets waited for a channel, and for how long heads of buffers did and why, as far as that
+/// was measured.
 fn waited(channel: &ChannelRow) -> String {
+    let queue = channel
+        .queue_mean
+        .map_or(String::new(), |queue| format!("; {queue:.2} packets waited for it in the mean"));
     let reasons = [
         channel.stalled_no_credit,
         channel.stalled_bubble,
@@ -386,16 +386,11 @@ fn waited(channel: &ChannelRow) -> String {
     let [Some(credits), Some(bubble), Some(output), Some(input)] =
         reasons.map(|share| share.map(|share| share * 100.0))
     else {
-        return String::new();
+        return queue;
     };
     let all = credits + bubble + output + input;
-    if all < 0.05 && channel.utilisation >= NEARLY_FULL {
-        return "; no head of a buffer waited for it: what waits stands behind others of its own buffer, \
-                which is not counted"
-            .into();
-    }
     format!(
-        "; heads of buffers waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
+        "{queue}; heads of buffers waited {all:.1}% of the time (credits {credits:.1}, bubble {bubble:.1}, output {output:.1}, input {input:.1})"
     )
 }
 

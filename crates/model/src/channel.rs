@@ -48,7 +48,14 @@ pub struct ChannelStatistics {
     /// Time in which heads of buffers waited for this channel, by reason. `None` where links are
     /// shared flit by flit, unless stall times are asked for.
     pub stalled: Option<[Picoseconds; STALLS]>,
+    /// Time for which the packets that were granted this channel had waited for it at its router,
+    /// from when each could have been granted it first; behind others of its own buffer, too. Of one
+    /// packet at most [`MAX_WAIT`]. `None` of injection channels, and where routers combine packets.
+    pub waited: Option<Picoseconds>,
 }
+
+/// The most that is counted of the time for which a packet waits at a router, about a millisecond.
+pub const MAX_WAIT: Picoseconds = Picoseconds(1 << 30);
 
 /// A channel's statistics since the last reset.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,4 +71,7 @@ pub struct ChannelReport {
     /// Fraction of the time in which heads of buffers waited for the channel, by reason
     /// ([`Stall`]). `None` where links are shared flit by flit, unless stall times are asked for.
     pub stalled: Option<[f64; STALLS]>,
+    /// Packets that waited for the channel at its router, in the mean over time: their waits
+    /// ([`ChannelStatistics::waited`]) over the time since the last reset.
+    pub queue: Option<f64>,
 }

@@ -66,7 +66,7 @@ mod passage;
 mod student;
 mod traffic_class;
 
-pub use channel::{ChannelKind, ChannelReport, ChannelStatistics, STALLS, Stall};
+pub use channel::{ChannelKind, ChannelReport, ChannelStatistics, MAX_WAIT, STALLS, Stall};
 pub use deadlock::{Deadlock, Lack, Waiting};
 pub use delivery::{CompletedMessage, DeliveredPacket, Grant, Misroute, Quantile};
 pub use digest::Digest;

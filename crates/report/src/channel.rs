@@ -36,6 +36,12 @@ macro_rules! channel_row {
                 /// Share of the time in which heads of buffers waited since their inputs were sending
                 /// other packets.
                 stalled_input_busy: Option<f64> as Number, "stalled_input_busy", "input busy", Throughput, usual;
+                /// Packets that waited for it at its router, in the mean over time: behind others of
+                /// their own buffers, too, and each from when it could have been granted the channel
+                /// in an idle router. Of the packets that it was granted; of one at most a
+                /// millisecond counts. Not counted of injection channels, and where routers combine
+                /// packets.
+                queue_mean: Option<f64> as Number, "queue_mean", "packets waiting", Throughput, usual;
                 /// Of its flits, those that were sent again; between routers, where links err.
                 flits_resent: Option<u64> as Count<u64>, "flits_resent", "flits sent again", Count, more;
                 $(
@@ -87,6 +93,7 @@ impl ChannelRow {
             stalled_bubble: stalled(Stall::Bubble),
             stalled_output_busy: stalled(Stall::OutputBusy),
             stalled_input_busy: stalled(Stall::InputBusy),
+            queue_mean: channel.queue,
             flits_resent: channel.statistics.flits_resent,
             ..Self::of_parts(flits, &channel.statistics.flits_by_class)
         }

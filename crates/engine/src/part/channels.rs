@@ -94,6 +94,7 @@ impl<R: Routers> Part<'_, R> {
             // A packet that is granted a channel in the last moment counts in full.
             utilisation: (self.busy(number, now).0 as f64 / time).min(1.0),
             stalled: statistics.stalled.map(|by| by.map(|stalled| stalled.0 as f64 / time)),
+            queue: statistics.waited.map(|waited| waited.0 as f64 / time),
             statistics,
         }
     }
@@ -110,6 +111,13 @@ impl<R: Routers> Part<'_, R> {
             flits_by_class: common.statistics.by_class(channel).to_vec(),
             flits_resent: routers.flits_resent(channel),
             stalled: routers.counts_stalls().then_some(stalled),
+            // What routers combine does not wait for one channel alone.
+            waited: common
+                .statistics
+                .waited
+                .get(channel as usize)
+                .copied()
+                .filter(|_| common.context.trees.is_empty()),
         }
     }
 }

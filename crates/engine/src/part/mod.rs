@@ -24,7 +24,7 @@ use crate::router::Routers;
 use crate::router::statistics::Statistics;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::Digest;
+use flitlab_model::{Digest, MAX_WAIT};
 use flitlab_workload::traffic::Workload;
 
 /// Approximate size of a processor's second-level cache, in bytes.
@@ -318,7 +318,7 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
 
     fn rebase(&mut self, epoch: Picoseconds) {
         let Self { common, hosts, routers } = self;
-        let epoch = epoch - R::past_needed(&common.context);
+        let epoch = epoch - R::past_needed(&common.context).max(MAX_WAIT);
         let by = common.schedule.tick(epoch);
         routers.settle_stalls(common, by);
         routers.rebase(by);

@@ -1,5 +1,5 @@
-//! Statistics of channels: the flits that each carried, and the time for which packets waited for
-//! it, by reason.
+//! Statistics of channels: the flits that each carried, the time for which packets waited for it by
+//! reason, and how long its packets had waited.
 //!
 //! [`Statistics`] belongs to a part; grants count into it.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::Tick;
 use flitlab_base::units::Picoseconds;
-use flitlab_model::STALLS;
+use flitlab_model::{MAX_WAIT, STALLS};
 
 /// The statistics of all channels since the last reset: network and ejection channels by router,
 /// then injection channels.
@@ -23,6 +23,8 @@ pub(crate) struct Statistics {
     pub flits: Vec<u64>,
     /// Times in which packets waited for an output, by reason.
     pub stalled: Vec<[Picoseconds; STALLS]>,
+    /// By output: time for which the packets that were granted it had waited.
+    pub waited: Vec<Picoseconds>,
     /// By channel: time that the packet at hand at the reset still took.
     pub carried_over: Vec<Tick>,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Statistics {
 impl Statistics {
     /// Bytes for each output, without those for its virtual channels.
     pub(crate) const BYTES_PER_OUTPUT: u64 =
-        (size_of::<[Picoseconds; STALLS]>() + size_of::<Tick>()) as u64;
+        (size_of::<[Picoseconds; STALLS + 1]>() + size_of::<Tick>()) as u64;
 
     pub(crate) fn new(outputs: usize, channels: usize, vcs: usize, classes: usize) -> Self {
         Self {
@@ -39,12 +41,20 @@ impl Statistics {
             of_classes: vec![0; if classes > 1 { channels * classes } else { 0 }],
             flits: vec![0; channels * vcs],
             stalled: vec![[Picoseconds::ZERO; STALLS]; outputs],
+            waited: vec![Picoseconds::ZERO; outputs],
             carried_over: vec![0; channels],
         }
     }
 
     pub(crate) fn sent(&mut self, channel: u32, vc: u8, flits: u16) {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
+    }
+
+    /// Notes that a packet is granted an output at `now` that it could have had from `ready` on.
+    #[inline(always)]
+    pub(crate) fn waited(&mut self, output: u32, ready: Tick, now: Tick) {
+        let waited = Picoseconds::from(now.saturating_sub(ready)).min(MAX_WAIT);
+        self.waited[output as usize] += waited;
     }
 
     /// Counts flits of a packet by its class, if there are several.
@@ -74,6 +84,7 @@ impl Statistics {
         self.flits.fill(0);
         self.of_classes.fill(0);
         self.stalled.fill([Picoseconds::ZERO; STALLS]);
+        self.waited.fill(Picoseconds::ZERO);
     }
 
     /// Time for which a channel carried flits since the reset, at `flit_time` each; it will be free
@@ -95,6 +106,7 @@ impl Statistics {
         size_of_val(&*self.flits)
             + size_of_val(&*self.of_classes)
             + size_of_val(&*self.stalled)
+            + size_of_val(&*self.waited)
             + size_of_val(&*self.carried_over)
     }
 }

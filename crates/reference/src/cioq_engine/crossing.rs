@@ -144,6 +144,7 @@ impl Simulator<'_> {
     fn grant(&mut self, router: usize, request: &Request, now: Picoseconds) {
         let &Request { input_vc, place, packet: number, way } = request;
         let flit_time = self.flit_time(router, way.output);
+        let (_, ready) = self.ready(place).expect("it asks");
         let packet = &mut self.packets[number];
         packet.fallbacks += u32::from(way.is_fallback);
         packet.settled = false;
@@ -153,6 +154,7 @@ impl Simulator<'_> {
         let input_vcs = at.inputs.len() * usize::from(self.parameters.virtual_channels);
         let output = &mut at.outputs[way.output];
         output.pointer = (input_vc + 1) % input_vcs;
+        output.waited += now - ready;
         if let OutputName::Port(port) = output.name {
             packet.go_on(self.fabric, router as u32, port, way.virtual_channel);
             if let Some(phased) = &self.terminals.phased {
@@ -201,6 +203,9 @@ impl Simulator<'_> {
     pub fn receive_crossed(&mut self, router: usize, now: Picoseconds) {
         for buffer in self.routers[router].outputs.iter_mut().flat_map(|it| &mut it.buffers) {
             while let Some(flit) = arrived(&mut buffer.coming, now) {
+                if flit.index == 0 {
+                    buffer.headers.push_back(now);
+                }
                 buffer.flits.push_back(flit);
             }
         }

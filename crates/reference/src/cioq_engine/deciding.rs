@@ -20,6 +20,12 @@ pub struct Way {
 impl Simulator<'_> {
     /// The packet at a buffer's head, if it may request, but for one request that was not granted.
     pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+        let (packet, ready) = self.ready(place)?;
+        (ready <= now).then_some(packet)
+    }
+
+    /// The packet at the head of a buffer that does not cross yet, and the time from which it may.
+    pub fn ready(&self, place: Place) -> Option<(usize, Picoseconds)> {
         let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
         if buffer.crossing.is_some() {
             return None;
@@ -34,7 +40,7 @@ impl Simulator<'_> {
             flit.packet == header.packet && flit.index == awaited
         };
         let &(came, _) = buffer.flits.iter().find(is_awaited)?;
-        (came + self.parameters.routing_latency <= now).then_some(header.packet)
+        Some((header.packet, came + self.parameters.routing_latency))
     }
 
     /// The buffers at a router's inputs, by input virtual channel.

@@ -64,6 +64,23 @@ pub fn run(
     Simulator::new(fabric, routes, parameters, messages).run(false)
 }
 
+/// For how long the packets had waited that were sent by each channel that leaves a router, at the
+/// input and at the output, in the order of routers and outputs; none if the network deadlocks.
+///
+/// # Panics
+/// As [`run`].
+pub fn waits(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<Picoseconds>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.go_through_all(false);
+    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
+    (simulator.terminals.undelivered == 0).then(|| outputs.map(|output| output.waited).collect())
+}
+
 /// Runs as [`run`] does, and leaves out no instant, not even those at which nothing is due.
 ///
 /// # Errors
@@ -141,6 +158,17 @@ impl<'a> Simulator<'a> {
     }
 
     fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
+        let now = self.go_through_all(every_tick);
+        let packets = self.terminals.undelivered;
+        if packets > 0 {
+            return Err(Deadlock { time: now, packets, log: self.terminals.log });
+        }
+        self.check_idle();
+        Ok(self.terminals.log)
+    }
+
+    /// Goes through all instants; the last one.
+    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
         let mut now = Picoseconds::ZERO;
         while let Some(next) = self.terminals.next_due(&self.due) {
             now = if every_tick { now } else { next };
@@ -151,12 +179,7 @@ impl<'a> Simulator<'a> {
                 now += Picoseconds(1);
             }
         }
-        let packets = self.terminals.undelivered;
-        if packets > 0 {
-            return Err(Deadlock { time: now, packets, log: self.terminals.log });
-        }
-        self.check_idle();
-        Ok(self.terminals.log)
+        now
     }
 
     fn instant(&mut self, now: Picoseconds) {

@@ -44,6 +44,8 @@ pub struct OutputBuffer {
     pub coming: VecDeque<Moving<Flit>>,
     /// Flits that are there.
     pub flits: VecDeque<Flit>,
+    /// When the headers came of the packets that are there and not being sent.
+    pub headers: VecDeque<Picoseconds>,
     pub leaving: Leaving,
     /// Flits for which there is room that no packet has taken.
     pub room: u32,
@@ -56,6 +58,7 @@ impl OutputBuffer {
         Self {
             coming: VecDeque::new(),
             flits: VecDeque::new(),
+            headers: VecDeque::new(),
             leaving: Leaving::default(),
             room,
             queued: VecDeque::new(),
@@ -124,6 +127,8 @@ pub struct Output {
     pub pointer: usize,
     /// The virtual channel of which a packet is sent first.
     pub next_vc: usize,
+    /// For how long the packets had waited that crossed to it, and that it sent.
+    pub waited: Picoseconds,
 }
 
 impl Output {
@@ -147,7 +152,8 @@ impl Router {
     fn add_output(&mut self, name: OutputName, channel: usize, parameters: &Parameters) {
         let buffer = |_| OutputBuffer::new(parameters.output_buffer);
         let buffers = (0..parameters.virtual_channels).map(buffer).collect();
-        self.outputs.push(Output { name, channel, buffers, pointer: 0, next_vc: 0 });
+        let waited = Picoseconds::ZERO;
+        self.outputs.push(Output { name, channel, buffers, pointer: 0, next_vc: 0, waited });
     }
 
     /// The place of an output.

@@ -54,6 +54,7 @@ impl Simulator<'_> {
             let buffer = &mut output.buffers[virtual_channel];
             let number = buffer.flits.front().expect("it was looked at").packet;
             let flits = self.packets[number].flits;
+            output.waited += now - buffer.headers.pop_front().expect("its header is there");
             if channel.ends_in_sink() {
                 // What is being sent is in no queue any more.
                 buffer.queued.drain(..flits as usize);

@@ -102,6 +102,20 @@ pub fn run_counting(
     simulator.run_and_count(false)
 }
 
+/// For how long the packets had waited that were granted each channel that leaves a router, in the
+/// order of routers and outputs; none if the network deadlocks.
+pub fn waits(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<Picoseconds>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
+    simulator.go_through_all(false);
+    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
+    (simulator.terminals.undelivered == 0).then(|| outputs.map(|output| output.waited).collect())
+}
+
 /// The same as [`run`], without leaving out the ticks at which nothing is due.
 ///
 /// # Errors

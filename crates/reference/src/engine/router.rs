@@ -24,6 +24,8 @@ pub struct Output {
     pub pointer: usize,
     /// When the adaptive virtual channel was granted last.
     pub granted: Picoseconds,
+    /// For how long the packets had waited that were granted it.
+    pub waited: Picoseconds,
 }
 
 /// A router's ports, in the model's order.
@@ -38,7 +40,8 @@ pub struct Router {
 
 impl Router {
     pub fn add_output(&mut self, name: OutputName, channel: usize) {
-        self.outputs.push(Output { name, channel, pointer: 0, granted: Picoseconds::ZERO });
+        let (granted, waited) = (Picoseconds::ZERO, Picoseconds::ZERO);
+        self.outputs.push(Output { name, channel, pointer: 0, granted, waited });
     }
 
     /// The place of an output.
@@ -291,6 +294,12 @@ impl Simulator<'_> {
 
     /// The packet at the buffer's head, if it may ask for its output.
     pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
+        let (packet, ready) = self.ready(place)?;
+        (ready <= now).then_some(packet)
+    }
+
+    /// The packet at the buffer's head, and the time from which it may ask for its output.
+    fn ready(&self, place: Place) -> Option<(usize, Picoseconds)> {
         let buffer = &self.channels[place.channel].buffers[place.virtual_channel];
         if buffer.is_sending {
             return None;
@@ -305,7 +314,7 @@ impl Simulator<'_> {
             flit.packet == header.packet && flit.index == awaited
         };
         let &(came, _) = buffer.flits.iter().find(is_awaited)?;
-        (came + self.parameters.routing_latency <= now).then_some(header.packet)
+        Some((header.packet, came + self.parameters.routing_latency))
     }
 
     /// The output that the packet needs at the router where its header is, and its virtual channel
@@ -526,12 +535,15 @@ impl Simulator<'_> {
         let stride = self.places_of_port();
         let virtual_channel = input_vc % stride;
         let at = router;
+        let from =
+            Place { channel: self.routers[router].inputs[input_vc / stride], virtual_channel };
+        let (_, ready) = self.ready(from).expect("it asks");
         let router = &mut self.routers[router];
-        let from = Place { channel: router.inputs[input_vc / stride], virtual_channel };
         router.pointer = (output + 1) % router.outputs.len();
         let input_vcs = router.inputs.len() * stride;
         let output = &mut router.outputs[output];
         output.pointer = (input_vc + 1) % input_vcs;
+        output.waited += now - ready;
         if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(out_vc)) {
             output.granted = now;
         }

@@ -125,6 +125,20 @@ pub fn stalls(
     (simulator.undelivered() == 0).then(|| simulator.stalls.expect("it was given").times())
 }
 
+/// For how long the packets had waited that were granted a virtual channel of each channel that
+/// leaves a router, in the order of routers and outputs; none if the network deadlocks.
+pub fn waits(
+    fabric: &Fabric,
+    routes: &Routes,
+    parameters: &Parameters,
+    messages: &[Message],
+) -> Option<Vec<Picoseconds>> {
+    let mut simulator = Simulator::new(fabric, routes, parameters, messages, None);
+    simulator.go_through_all(false);
+    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
+    (simulator.undelivered() == 0).then(|| outputs.map(|output| output.waited).collect())
+}
+
 /// Simulates as [`run_beside`] does, without leaving out the instants at which nothing is due.
 ///
 /// # Errors

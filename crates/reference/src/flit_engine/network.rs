@@ -125,6 +125,8 @@ pub struct Output {
     pub turns: Turns,
     /// When its adaptive virtual channel was given to a packet last.
     pub granted: Picoseconds,
+    /// For how long the packets had waited that were given one of its virtual channels.
+    pub waited: Picoseconds,
 }
 
 /// An input port of a router.
@@ -158,6 +160,12 @@ impl Router {
     }
 
     /// A queue by its number through all ports.
+    pub fn queue_at(&self, number: usize) -> &Queue {
+        let queues = self.queues_of_port();
+        &self.inputs[number / queues].queues[number % queues]
+    }
+
+    /// The same, to be changed.
     pub fn queue(&mut self, number: usize) -> &mut Queue {
         let queues = self.queues_of_port();
         &mut self.inputs[number / queues].queues[number % queues]
@@ -351,6 +359,7 @@ impl Network {
             pointer: 0,
             turns: Turns::new(sharing, channels),
             granted: Picoseconds::ZERO,
+            waited: Picoseconds::ZERO,
         });
         self.channels.push(channel);
     }

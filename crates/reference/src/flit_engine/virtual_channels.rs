@@ -130,6 +130,11 @@ impl Simulator<'_> {
         if self.waits_for_copies(virtual_channel) {
             asks_from = Picoseconds::NEVER;
         }
+        if self.packets[packet].operation.is_none() {
+            let came = self.came(self.routers[router].queue_at(queue), packet).expect("it asks");
+            let ready = came + self.parameters.routing_latency;
+            self.routers[router].outputs[output].waited += now - ready;
+        }
         let held = &mut self.routers[router].outputs[output].virtual_channels[virtual_channel];
         assert!(held.held_by.is_none(), "a virtual channel is held by one packet");
         held.held_by = Some(packet);

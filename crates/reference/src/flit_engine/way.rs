@@ -57,19 +57,24 @@ impl Simulator<'_> {
         if self.packets[header.packet].operation.is_some() {
             return self.asks_on_tree(queue, header.packet, now).then_some(header.packet);
         }
-        let awaited = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => 0,
-            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
-        };
-        let mut flits = queue.flits.iter();
-        let is_awaited =
-            |(_, flit): &&(_, super::Flit)| flit.packet == header.packet && flit.index == awaited;
-        let &(came, _) = flits.find(is_awaited)?;
+        let came = self.came(queue, header.packet)?;
         let routed_from =
             if self.sharing.routing_at_head { came.max(queue.free_from) } else { came };
         let routed = routed_from + self.parameters.routing_latency;
         let asks = routed.max(queue.free_from);
         (asks <= now).then_some(header.packet)
+    }
+
+    /// When the flit came of the packet at the head of a queue with which it may be routed.
+    pub fn came(&self, queue: &Queue, packet: usize) -> Option<Picoseconds> {
+        let awaited = match self.parameters.switching {
+            Switching::VirtualCutThrough | Switching::Wormhole => 0,
+            Switching::StoreAndForward => self.packets[packet].flits - 1,
+        };
+        let mut flits = queue.flits.iter();
+        let is_awaited =
+            |(_, flit): &&(_, super::Flit)| flit.packet == packet && flit.index == awaited;
+        flits.find(is_awaited).map(|&(came, _)| came)
     }
 
     /// Lets routers see what is out at others, if it is time.

@@ -53,7 +53,7 @@ class Matrix {
   tip(cell, at) {
     const { links } = this;
     const lines = links.quantities.map(([quantity, name]) =>
-      [name, measured(links.value(cell, Number(quantity))), Number(quantity) === links.quantity]);
+      [name, written(links.value(cell, Number(quantity)), Number(quantity)), Number(quantity) === links.quantity]);
     showTip(this.name(cell), lines, at, "mean of its links");
     return lines;
   }

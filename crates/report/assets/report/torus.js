@@ -2,8 +2,10 @@
 
 const QUANTITIES = [
   "utilisation", "stalled: no credit", "stalled: bubble", "stalled: output busy", "stalled: input busy",
-  "stalled for any reason",
+  "packets waiting", "stalled for any reason",
 ];
+/** The one that is a number of packets; the others are shares of the measured time. */
+const QUEUE = 5;
 const STALLS = ["no credit", "bubble", "output busy", "input busy"];
 const DIMENSIONS = "xyzklm";
 
@@ -144,6 +146,11 @@ class Links {
     return columns.filter((column) => this.all.some((links) => rowsOf(links).some((row) => has(column.value(row)))));
   }
 
+  /** Up to where the colours reach. A number of packets has no 100%. */
+  get colours() {
+    return this.reach === "full" && this.quantity === QUEUE ? "one" : this.reach;
+  }
+
   highest(links) {
     let most = 0;
     for (let channel = 0; channel < (links.loads?.[0].length ?? 0); channel += 1) {
@@ -169,7 +176,7 @@ class Links {
       return;
     }
     const reaches = { one: [now], all: this.all, full: [] };
-    this.most = this.reach === "full" ? 1000 : Math.max(1, ...reaches[this.reach].map((links) => this.highest(links)));
+    this.most = this.colours === "full" ? 1000 : Math.max(1, ...reaches[this.colours].map((links) => this.highest(links)));
     this.drawKey();
     if (this.matrix) this.matrix.draw();
     else this.drawPlanes();
@@ -197,8 +204,9 @@ class Links {
         this.draw();
       }),
       chooser("colours up to", [
-        ...(alone ? [] : [["all", "the highest of all points here"]]), ["one", "the highest of this point"], ["full", "100%"],
-      ], this.reach, (reach) => {
+        ...(alone ? [] : [["all", "the highest of all points here"]]), ["one", "the highest of this point"],
+        ...(this.quantity === QUEUE ? [] : [["full", "100%"]]),
+      ], this.colours, (reach) => {
         this.reach = reach;
         this.draw();
       }));
@@ -252,8 +260,8 @@ class Links {
   /** The colours, and what they mean. */
   scale(more) {
     const name = this.all.length > 1 ? `${named(...this.nameOf(this.now))}: ` : "";
-    return [element("span", { class: "scale" }, "0%", element("i"), percent(this.most / 1000)),
-      element("span", { class: "soft" }, `${name}${QUANTITIES[this.quantity]}, share of the measured time${more}`)];
+    return [element("span", { class: "scale" }, written(0, this.quantity), element("i"), written(this.most, this.quantity)),
+      element("span", { class: "soft" }, `${name}${QUANTITIES[this.quantity]}, ${this.quantity === QUEUE ? "mean over" : "share of"} the measured time${more}`)];
   }
 
   drawPlanes() {
@@ -338,7 +346,7 @@ class Links {
       return;
     }
     showTip(heading, this.quantities.map(([quantity, name]) =>
-      [name, measured(this.value(channel, Number(quantity))), Number(quantity) === this.quantity]), at);
+      [name, written(this.value(channel, Number(quantity)), Number(quantity)), Number(quantity) === this.quantity]), at);
   }
 
   tipOfNode(node, at) {
@@ -351,7 +359,7 @@ class Links {
     const { lattice } = this;
     return [...Array(lattice.directions).keys()]
       .filter((direction) => this.value(node * lattice.directions + direction) >= 0)
-      .map((direction) => [lattice.direction(direction), percent(this.value(node * lattice.directions + direction) / 1000)]);
+      .map((direction) => [lattice.direction(direction), written(this.value(node * lattice.directions + direction), this.quantity)]);
   }
 
   /** Goes from node to node by the keyboard. */
@@ -406,8 +414,11 @@ function dart([x, y], [toX, toY], thick) {
   return `M${corners.map((corner) => corner.map((part) => part.toFixed(1)).join(" ")).join("L")}Z`;
 }
 
-// A share in thousandths; negative if it was not measured.
-const measured = (thousandths) => (thousandths < 0 ? "not measured" : percent(thousandths / 1000));
+/** A value in thousandths; negative if it was not measured. */
+function written(thousandths, quantity) {
+  if (thousandths < 0) return "not measured";
+  return quantity === QUEUE ? significant(thousandths / 1000, 3) : percent(thousandths / 1000);
+}
 
 const ofMeans = (at) => (row) => row.mean[at];
 const groupColumns = [
@@ -416,10 +427,12 @@ const groupColumns = [
   plain("mean utilisation", ofMeans(0), { text: percent }),
   plain("highest", (row) => row.most[0], { text: percent }),
   ...STALLS.map((reason, at) => plain(`stalled: ${reason}`, ofMeans(at + 1), { text: percent })),
+  plain("packets waiting", ofMeans(QUEUE), { text: (queue) => significant(queue, 3) }),
 ];
 const busyColumns = [
   plain("channel", (row) => row.channel.replace(/-(?=[a-z])/, "\u2212"), { number: false }),
-  plain("utilisation", (row) => row.shares[0], { text: percent }),
-  ...STALLS.map((reason, at) => plain(`stalled: ${reason}`, (row) => row.shares[at + 1], { text: percent })),
+  plain("utilisation", (row) => row.values[0], { text: percent }),
+  ...STALLS.map((reason, at) => plain(`stalled: ${reason}`, (row) => row.values[at + 1], { text: percent })),
+  plain("packets waiting", (row) => row.values[QUEUE], { text: (queue) => significant(queue, 3) }),
   plain("flits", (row) => row.flits, { text: grouped }),
 ];

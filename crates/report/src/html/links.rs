@@ -22,8 +22,8 @@ const MAX_NODES: u32 = 4_096;
 /// Channels that are listed of a point.
 const BUSIEST: usize = 20;
 
-/// Utilisation, and stalls by reason.
-const QUANTITIES: usize = 5;
+/// Utilisation, stalls by reason, and packets that waited.
+const QUANTITIES: usize = 6;
 
 /// The channels of some points of a result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -43,7 +43,8 @@ pub(super) struct PointLinks {
     pub matrix: Option<Axes>,
     /// Of each channel number of the torus (node times directions plus direction), or of each cell
     /// of the matrix as the mean of its channels, in thousandths: how long it was used, and stalled
-    /// for want of credits, for the bubble, for the output, for the input. -1 where there is no such
+    /// for want of credits, for the bubble, for the output, for the input; and how many packets waited,
+    /// in thousandths of one. -1 where there is no such
     /// channel, or it isn't listed. Nothing if the picture is left out.
     pub loads: Option<[Vec<i32>; QUANTITIES]>,
     /// Why there is no picture.
@@ -67,7 +68,8 @@ pub(super) struct Group {
 pub(super) struct Busy {
     pub channel: String,
     pub flits: u64,
-    pub shares: [Option<f64>; QUANTITIES],
+    /// What was measured.
+    pub values: [Option<f64>; QUANTITIES],
     /// Flits by virtual channel.
     pub virtual_channels: Vec<u64>,
 }
@@ -204,15 +206,15 @@ impl PointLinks {
         let mut groups: Vec<Group> = Vec::new();
         for row in channels {
             let Some((name, count, which)) = row.group() else { continue };
-            let shares = shares(row);
+            let values = values(row);
             match groups.iter_mut().find(|group| group.name == name) {
-                Some(group) if which == GroupRow::Most => group.most = shares,
-                Some(group) => group.mean = shares,
+                Some(group) if which == GroupRow::Most => group.most = values,
+                Some(group) => group.mean = values,
                 None => groups.push(Group {
                     name: name.to_owned(),
                     channels: count,
-                    mean: shares,
-                    most: shares,
+                    mean: values,
+                    most: values,
                 }),
             }
         }
@@ -233,10 +235,10 @@ fn loads(torus: &Torus, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES] {
     let mut loads: [Vec<i32>; QUANTITIES] = std::array::from_fn(|_| vec![-1; slots]);
     for row in network {
         let Some(at) = number(torus, &row.channel) else { continue };
-        for (loads, share) in loads.iter_mut().zip(shares(row)) {
+        for (loads, value) in loads.iter_mut().zip(values(row)) {
             // A channel that was not measured stays as if it did not exist.
-            if let Some(share) = share {
-                loads[at] = try_rounded(share * 1e3).unwrap_or(i32::MAX);
+            if let Some(value) = value {
+                loads[at] = try_rounded(value * 1e3).unwrap_or(i32::MAX);
             }
         }
     }
@@ -248,8 +250,8 @@ fn means(blocks: &Blocks, axes: &Axes, network: &[&ChannelRow]) -> [Vec<i32>; QU
     let mut sums = vec![[(0.0, 0); QUANTITIES]; axes.cells()];
     for row in network {
         let cell = &mut sums[blocks.cell(row)];
-        for (own, share) in cell.iter_mut().zip(shares(row)) {
-            *own = share.map_or(*own, |share| (own.0 + share, own.1 + 1));
+        for (own, value) in cell.iter_mut().zip(values(row)) {
+            *own = value.map_or(*own, |value| (own.0 + value, own.1 + 1));
         }
     }
     let mean = |(sum, count): (f64, u32)| match count {
@@ -291,9 +293,9 @@ impl Group {
             (0, [Some(0.0); QUANTITIES], [Some(0.0_f64); QUANTITIES]);
         for row in rows {
             channels += 1;
-            for (at, share) in shares(row).into_iter().enumerate() {
-                sum[at] = sum[at].zip(share).map(|(sum, share)| sum + share);
-                most[at] = most[at].zip(share).map(|(most, share)| most.max(share));
+            for (at, value) in values(row).into_iter().enumerate() {
+                sum[at] = sum[at].zip(value).map(|(sum, value)| sum + value);
+                most[at] = most[at].zip(value).map(|(most, value)| most.max(value));
             }
         }
         let mean = sum.map(|sum| sum.map(|sum: f64| rounded(sum / channels as f64)));
@@ -306,25 +308,26 @@ impl Busy {
         Self {
             channel: row.channel.clone(),
             flits: row.flits,
-            shares: shares(row),
+            values: values(row),
             virtual_channels: row.flits_by_virtual_channel(),
         }
     }
 }
 
-fn shares(row: &ChannelRow) -> [Option<f64>; QUANTITIES] {
+fn values(row: &ChannelRow) -> [Option<f64>; QUANTITIES] {
     [
         Some(row.utilisation),
         row.stalled_no_credit,
         row.stalled_bubble,
         row.stalled_output_busy,
         row.stalled_input_busy,
+        row.queue_mean,
     ]
 }
 
 /// Six decimals, as in channels.csv.
-fn rounded(share: f64) -> f64 {
-    (share * 1e6).round() / 1e6
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
 }
 
 #[cfg(test)]
@@ -407,7 +410,7 @@ mod tests {
         };
         let points: Vec<Point> = (0..20).map(at).collect();
         let links = Budget::of(1).links(&points, (Some(&torus), None));
-        assert_eq!((links.of, links.points.len()), (20, MAX_NUMBERS / (4096 * 6 * 5)));
+        assert_eq!((links.of, links.points.len()), (20, MAX_NUMBERS / (4096 * 6 * QUANTITIES)));
         assert_eq!(links.points.last().unwrap().row, 19);
         let large = Torus::new(&[100, 100, 100], &[]).unwrap();
         let links = Budget::of(1).links(&points, (Some(&large), None));

@@ -101,6 +101,7 @@ impl<'s> OutputQueuedRun<'s> {
                 statistics: ChannelStatistics { flits, ..ChannelStatistics::default() },
                 utilisation: busy(link) as f64 / measured.totals.end as f64,
                 stalled: None,
+                queue: None,
             }
         };
         links.into_iter().map(report).collect()

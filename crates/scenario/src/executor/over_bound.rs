@@ -52,22 +52,24 @@ impl OverBound {
     }
 }
 
-/// How long the busiest channel was busy.
+/// How long the busiest channel was busy, and what waited for it.
 fn busiest(channels: &[ChannelRow], completion: Picoseconds) -> Option<String> {
     let most =
         |one: &&ChannelRow, other: &&ChannelRow| one.utilisation.total_cmp(&other.utilisation);
     // Of equal ones the first.
     let busiest = channels.iter().rev().max_by(most)?;
+    let waited = busiest
+        .queue_mean
+        .map_or(String::new(), |queue| format!("; {queue:.2} packets waited for it in the mean"));
     Some(format!(
-        "the busiest channel, {}, carried flits for {}, {:.1}% of the time",
+        "the busiest channel, {}, carried flits for {}, {:.1}% of the time{waited}",
         busiest.channel,
         short_time_text(Picoseconds(rounded(busiest.utilisation * completion.0 as f64))),
         100.0 * busiest.utilisation
     ))
 }
 
-/// For how long heads of buffers waited for channels between routers, by reason. What stands behind a
-/// head is not counted.
+/// For how long heads of buffers waited for channels between routers, by reason.
 fn stalls(channels: &[ChannelRow]) -> Option<String> {
     let network: Vec<&ChannelRow> =
         channels.iter().filter(|it| it.kind == ChannelKind::Network && it.flits > 0).collect();
@@ -101,11 +103,7 @@ fn stalls(channels: &[ChannelRow]) -> Option<String> {
         .map(|(share, name)| format!("{share:.1}% {name}"))
         .collect();
     if list.is_empty() {
-        return Some(
-            "heads of buffers hardly waited for channels between routers; what stood behind them in their \
-             buffers, or at sources, is not counted"
-                .into(),
-        );
+        return Some("heads of buffers hardly waited for channels between routers".into());
     }
     Some(format!(
         "heads of buffers waited for each channel between routers {all:.1}% of the time in the mean: {}",

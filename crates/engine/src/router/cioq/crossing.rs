@@ -266,6 +266,7 @@ impl CioqRouters {
         let flit = common.context.timing(self.ports.output_ports[channel].timing).flit;
         let packet = &mut common.packets.packets[slot as usize];
         let Packet { flits, next, tail, .. } = *packet;
+        common.statistics.waited(fitted!(channel, u32), packet.ready, now);
         let last = last_start(now, tail, flits, flit);
         let until = last + flit;
         packet.tail = last + self.rules.crossbar;

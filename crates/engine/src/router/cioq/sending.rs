@@ -75,7 +75,7 @@ impl CioqRouters {
         let name = channel + common.context.cut.first_output(common.schedule.part);
         let router_name = name_of(common, number);
         let own = &mut self.state.vcs[place * self.rules.vcs as usize + vc as usize];
-        let Queued { slot, in_vc, .. } = own.packets.pop_front().expect("it has a packet");
+        let Queued { slot, in_vc, ready } = own.packets.pop_front().expect("it has a packet");
         let packet = common.packets.packets[slot as usize];
         if common.trace.is_some() {
             note(&mut common.trace, &packet, (common.schedule.epoch, now), name);
@@ -96,6 +96,7 @@ impl CioqRouters {
         common.digest.add(time, name, packet.source, packet.sequence);
         common.counters.grants += 1;
         common.statistics.sent(channel, fitted!(vc, u8), packet.flits);
+        common.statistics.waited(channel, ready, now);
         common.latest = common.latest.max(time);
         let forward = timing.forward - self.rules.crossbar;
         let sent = &mut common.packets.packets[slot as usize];

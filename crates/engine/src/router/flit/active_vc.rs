@@ -154,6 +154,9 @@ impl FlitRouterView<'_, '_> {
         (own.output, own.vc, own.held) = (fitted!(output, u16), vc, fitted!(held, u32));
         (own.timing, own.needs_room, own.leaves) = (port.timing, port.needs_room, leaves(port));
         (own.far, own.again) = (NONE, again);
+        let awaited = if self.rules.awaits_all(own.in_vc) { own.left - 1 } else { 0 };
+        let ready = own.flits.at(awaited.into(), times) + self.rules.routing;
+        self.common.statistics.waited(output_port, ready, now);
         own.counted = output_port * self.rules.vcs + u32::from(vc);
         if self.common.statistics.counts_classes() {
             own.class = self.common.packets.origins[own.slot as usize].class();

@@ -579,6 +579,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         }
         // One look at the packet, which may be far from any cache.
         let packet = &mut self.packets.packets[slot as usize];
+        self.statistics.waited(channel, packet.ready, now);
         let last = self.context.send(packet, timing, now);
         packet.next = NONE;
         let needs_rest = match self.routing {

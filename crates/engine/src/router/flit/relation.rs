@@ -109,6 +109,10 @@ impl<'f> FlitRouterView<'_, 'f> {
         let relation = self.common.routing.relation();
         let first = relation.first(self.name, drawn, hops.len());
         let by_queues = relation.prefers_by_queues();
+        if by_queues && hops.iter().any(|hop| self.output_port(hop.port.into()).dead) {
+            // What a failed channel swallows takes no credits: there an uncontended packet matters.
+            self.advance_all(now);
+        }
         let vcs = self.rules.vcs;
         let (mut best, mut most) = (None, (i64::MIN, 0));
         let mut of_port = (u16::MAX, 0);

@@ -5,8 +5,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::reference::reference_with;
-use flitlab_base::document::{Diagnostics, Reference, Toml};
+use flitlab_base::document::{Diagnostics, Reference, ShortForm, Toml};
 use flitlab_base::registry::Registry;
+
+/// `[routing] rule = "ugal"` is the short form of a relation.
+const RULE: ShortForm = ShortForm { table: "routing", key: "rule", inside: "relation" };
 
 /// A scenario's text, with the values set on top of it, and the components that it may name.
 ///
@@ -36,6 +39,7 @@ impl Document {
     }
 
     fn of(toml: Toml) -> Self {
+        let toml = toml.with_short_form(RULE);
         Self { toml, registry: Registry::default(), reference: Arc::default() }
     }
 

@@ -182,6 +182,12 @@ impl Starter {
                     --reference` lists them.";
         comment(page, 0, more)?;
         write_items(page, &reference().items, |key| self.value(key))?;
+        if let (true, Some(rule)) = (self.is_rule(), reference().key(RULE)) {
+            // Which of the other keys mean something depends on the rule.
+            writeln!(page)?;
+            describe(page, rule)?;
+            writeln!(page, "[routing]\n\nrule = \"{}\"", self.routing)?;
+        }
         if let (StarterWorkload::Load(_), Some(grid)) =
             (&self.workload, reference().key("sweep.grid"))
         {
@@ -207,8 +213,8 @@ impl Starter {
         if let Some((table, name)) = path.rsplit_once('.') {
             let routing = self.table();
             if table == "routing.relation" && self.is_rule() {
-                // Which of the other keys mean something depends on the rule.
-                return (path == RULE).then(|| Some(format!("\"{}\"", self.routing)));
+                // It is written below, in [routing] itself.
+                return None;
             }
             if path == ALGORITHM && routing == AGNOSTIC {
                 let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };
@@ -314,7 +320,7 @@ mod tests {
         for routing in ["ugal", "valiant", "par"].map(str::to_owned) {
             let starter = Starter { topology: "dragonfly".into(), routing, ..Starter::default() };
             let text = starter.text("a.toml");
-            assert!(text.contains("[routing.relation]"), "{text}");
+            assert!(text.contains("\n[routing]\n"), "{text}");
             assert!(text.contains(&format!("rule = \"{}\"", starter.routing)), "{text}");
             read(&starter);
         }

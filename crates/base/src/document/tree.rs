@@ -12,7 +12,7 @@ use std::{
 use crate::printable::without_error_numbers;
 use crate::text_file::read_small_text;
 
-use super::{Diagnostic, Diagnostics, Location, Source, kind::nearest, syntax};
+use super::{Diagnostic, Diagnostics, Location, ShortForm, Source, kind::nearest, syntax};
 
 /// A value with its place.
 #[derive(Clone, Debug)]
@@ -101,6 +101,7 @@ pub struct Toml {
     pub problems: Vec<Diagnostic>,
     /// Whether the tree can be used in spite of `problems`.
     pub intact: bool,
+    pub(super) short_form: Option<ShortForm>,
     sources: usize,
 }
 
@@ -162,6 +163,7 @@ impl Toml {
             file,
             problems: parsed.problems,
             intact: parsed.intact,
+            short_form: None,
             sources: 1,
         }
     }
@@ -228,9 +230,17 @@ impl Toml {
         }
     }
 
-    /// Puts a value at a path. Missing tables on the way are made.
+    /// Puts a value at a path, which may be in the short form. Missing tables on the way are made.
     pub fn assign(&mut self, path: &[&str], key_place: &Location, node: Node) {
-        assign(&mut self.root, path, key_place, node);
+        let Some(form) = self.short_form else {
+            return assign(&mut self.root, path, key_place, node);
+        };
+        let inside = format!("{}.{}", form.table, form.inside);
+        let path = form.path(path, &node, self.get(&inside).is_some());
+        assign(&mut self.root, &path, key_place, node);
+        if path.contains(&form.table) {
+            form.expand(&mut self.root, &mut self.problems);
+        }
     }
 
     /// Removes an outermost key.

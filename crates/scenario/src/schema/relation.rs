@@ -47,7 +47,7 @@ pub(super) fn variant<'v, 'd>(
     });
     let own = own.filter(move |(other, _)| !taken(other));
     let doc = "Any fabric: at each router a packet chooses among all the hops that a rule allows from where it is, each \
-               an output port and a virtual channel.";
+               an output port and a virtual channel. `rule` and the keys beside it may stand in [routing] itself.";
     with_keys("relation", doc, move |reader: &mut Reader<'_>| {
         let doc = "What says which hops packets may take.";
         let by_place = registry.rows().map(|it| plain_row(it, Named::ByPlace(*it.row)));
@@ -199,5 +199,5 @@ fn several(reader: &mut Reader<'_>) -> Option<Option<PathsSpec>> {
 
 /// Returns the text to write for a rule that is named in place of its routing.
 fn in_relation(name: &str) -> String {
-    format!("`{name}` is a rule of [routing.relation]: write that and below it `rule = \"{name}\"`")
+    format!("`{name}` is a rule: write [routing] and below it `rule = \"{name}\"`")
 }

@@ -780,6 +780,7 @@ fn check_and_a_dry_run_say_what_one_run_takes() {
     let place = Workplace::new("told_cost");
     for (name, workload) in [
         ("load", "[traffic]\npattern = \"uniform\"\nload = 0.3\n"),
+        ("past", "[traffic]\npattern = \"uniform\"\nload = 0.8\n"),
         ("ends", "[exchange]\npattern = \"all-to-all\"\nmessage = \"4 KiB\"\n"),
         (
             "both",
@@ -805,6 +806,7 @@ fn check_and_a_dry_run_say_what_one_run_takes() {
         let said = place.run(&["check", &file]);
         let line = said.lines().find(|line| line.contains("one run")).unwrap();
         assert!(line.contains(" of computing on one thread"), "{line}");
+        assert!(!line.contains(" or up to "), "it ends within the time for it: {line}");
     }
     assert!(!place.0.join("results").exists(), "nothing was written");
     let refused = refused(&place, &["run", "load.toml", "--dry-run", "--log", "log.csv"]);

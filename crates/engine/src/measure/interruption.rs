@@ -6,7 +6,7 @@
 //! on. The network has recovered with the first window, after that, at whose end no more is under
 //! way, but for a twentieth, than at the ends of the windows measured before the failure.
 
-use super::load_point::{Ending, LoadPoint};
+use super::load_point::{Ending, LoadPoint, to_the_end};
 use super::watch::Watch;
 use super::{Collector, Halt, LoadMeasurement, Offered, Phase, Settings};
 use crate::{Engine, Interruption, InterruptionReport};
@@ -44,9 +44,9 @@ pub fn measure_interruption<'f>(
     let window = settings.window.map_or(most, |window| window.min(most));
     let mut point = LoadPoint::new(engine, offered, window, watch);
     let mut run = || -> Result<Recovery, Halt> {
-        point.run_to(half, Phase::WarmUp, watch)?;
+        point.run_to(half, Phase::WarmUp, watch, &mut to_the_end)?;
         point.start_measuring();
-        point.run_to(interruption.at, Phase::Measuring, watch)?;
+        point.run_to(interruption.at, Phase::Measuring, watch, &mut to_the_end)?;
         let measured = point.state.history.iter().skip(point.state.warm_up().len());
         let before = measured.take_while(|window| window.end <= interruption.at);
         let before = before.map(|window| window.under_way).max();
@@ -56,9 +56,9 @@ pub fn measure_interruption<'f>(
             if let Some(resumed) = report.resumed.filter(|&it| it <= point.state.end()) {
                 break resumed;
             }
-            point.run_to(point.state.end() + window, Phase::Measuring, watch)?;
+            point.run_to(point.state.end() + window, Phase::Measuring, watch, &mut to_the_end)?;
         };
-        point.run_to(resumed + interruption.at, Phase::Measuring, watch)?;
+        point.run_to(resumed + interruption.at, Phase::Measuring, watch, &mut to_the_end)?;
         let recovered = point
             .state
             .history

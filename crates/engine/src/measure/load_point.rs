@@ -29,7 +29,7 @@ use flitlab_model::interval::{
     Batch, WindowInterval, half_width_95_of_windows, interval_95_of_windows, jain_fairness,
 };
 
-const SAMPLES_A_WINDOW: u64 = 10;
+pub(super) const SAMPLES_A_WINDOW: u64 = 10;
 
 /// A window is as long as this many latencies of a packet, and of a message, in the empty network,
 /// and as this many packets, and messages, take to be created, network-wide.
@@ -50,10 +50,10 @@ pub const ENOUGH_MESSAGES: u64 = 100;
 /// The measurement looks for an answer at its fewest windows, and then each time it is longer by
 /// one over this: looking often, and stopping at the first interval that happens to be short, makes
 /// intervals too short.
-const LOOKS_A_LENGTH: u32 = 2;
+pub(super) const LOOKS_A_LENGTH: u32 = 2;
 
 /// A network that takes longer than so many windows to fill, of their first length, fills slowly.
-const FILLS_FAST: u64 = 10;
+pub(super) const FILLS_FAST: u64 = 10;
 
 /// How often windows may be doubled whose length was not given.
 const MAX_DOUBLINGS: u32 = 3;
@@ -224,7 +224,7 @@ impl Offered {
 
     /// Returns the channel that is offered more than it can carry, as a cause. A channel offered
     /// exactly its capacity has no steady state either if messages come at random times.
-    fn beyond_bound(&self) -> Option<Cause> {
+    pub(super) fn beyond_bound(&self) -> Option<Cause> {
         let Bottleneck { name, load } = self.bound.as_ref()?;
         let most = if self.random { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
         (*load > most).then(|| Cause::Bound { name: name.clone(), excess: *load })
@@ -246,6 +246,15 @@ pub fn measure_load(
     LoadPoint::new(engine, offered, window, watch).measure(senders, settings, watch)
 }
 
+/// Simulates up to a time, as long as the measurement takes.
+pub(super) fn to_the_end(
+    engine: &mut Engine<'_, Collector>,
+    time: Picoseconds,
+) -> Result<(), Halt> {
+    engine.run_until(time);
+    Ok(())
+}
+
 /// What a look at a measurement shows.
 enum Look {
     /// Nothing more has to be measured.
@@ -256,10 +265,14 @@ enum Look {
     TooShort(Picoseconds),
 }
 
+/// Simulates up to a time, or says why the measurement does not go on.
+pub(super) type Simulate<'s, E> =
+    dyn FnMut(&mut Engine<'_, Collector>, Picoseconds) -> Result<(), E> + 's;
+
 pub(super) struct LoadPoint<'e, 'f> {
     pub engine: &'e mut Engine<'f, Collector>,
-    offered: &'e Offered,
-    window: Picoseconds,
+    pub(super) offered: &'e Offered,
+    pub(super) window: Picoseconds,
     /// The state of the measurement.
     pub(super) state: MeasurementState,
 }
@@ -277,15 +290,16 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     /// Simulates windows up to a time, the last of which may be shorter.
-    pub(super) fn run_to(
+    pub(super) fn run_to<E: From<Halt>>(
         &mut self,
         end: Picoseconds,
         phase: Phase,
         watch: &mut Watch<'_>,
-    ) -> Result<(), Halt> {
+        simulate: &mut Simulate<'_, E>,
+    ) -> Result<(), E> {
         let most = u32::try_from(end / self.window()).unwrap_or(u32::MAX);
         while self.engine.now() < end {
-            self.run_window(phase, self.window().min(end - self.state.end()), watch)?;
+            self.run_window(phase, self.window().min(end - self.state.end()), watch, simulate)?;
             let (time, done) = (self.engine.now(), narrow(self.state.history.len()));
             (watch.progress)(Progress { phase, time, done, most: most.max(done) });
             (watch.keep)(Snapshot::new(self.engine, &self.state));
@@ -306,18 +320,19 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     /// Simulates a window, or the rest of one, and samples the flits under way.
-    fn run_window(
+    fn run_window<E: From<Halt>>(
         &mut self,
         phase: Phase,
         length: Picoseconds,
         watch: &mut Watch<'_>,
-    ) -> Result<(), Halt> {
+        simulate: &mut Simulate<'_, E>,
+    ) -> Result<(), E> {
         let start = self.state.end();
         let sampled = (self.state.samples.len() - self.state.sampled) as u64;
         for sample in sampled + 1..=SAMPLES_A_WINDOW {
             let (whole, rest) = (length / SAMPLES_A_WINDOW, length % Picoseconds(SAMPLES_A_WINDOW));
             let part = whole * sample + rest * sample / SAMPLES_A_WINDOW;
-            self.engine.run_until(start + part);
+            simulate(self.engine, start + part)?;
             let delivered = self.engine.observer().end_window();
             self.state.delivered.add(delivered);
             self.state.samples.push(Sample {
@@ -344,23 +359,29 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
             under_way: self.flits_under_way(),
             busiest_channel: carried.busiest,
         });
-        self.engine.find_deadlock().map_or(Ok(()), Err)?;
-        livelock(self.engine, &mut self.state.arrivals)
+        self.engine.find_deadlock().map_or(Ok(()), |it| Err(Halt::from(it)))?;
+        livelock(self.engine, &mut self.state.arrivals)?;
+        Ok(())
     }
 
     /// The length of windows, which grows where a network fills slowly.
-    fn window(&self) -> Picoseconds {
+    pub(super) fn window(&self) -> Picoseconds {
         self.window * (1 << self.state.doublings)
     }
 
     /// Runs the warm-up, or what is left of it.
-    fn warm_up(&mut self, settings: &Settings, watch: &mut Watch<'_>) -> Result<(), Halt> {
+    fn warm_up<E: From<Halt>>(
+        &mut self,
+        settings: &Settings,
+        watch: &mut Watch<'_>,
+        simulate: &mut Simulate<'_, E>,
+    ) -> Result<(), E> {
         let most = match settings.warm_up {
             WarmUp::UntilLevel { most } => most,
-            WarmUp::For(time) => return self.run_to(time, Phase::WarmUp, watch),
+            WarmUp::For(time) => return self.run_to(time, Phase::WarmUp, watch, simulate),
         };
         while !self.has_filled() && self.windows_so_far() < most {
-            self.run_window(Phase::WarmUp, self.window(), watch)?;
+            self.run_window(Phase::WarmUp, self.window(), watch, simulate)?;
             let (time, done) = (self.engine.now(), self.windows_so_far());
             (watch.progress)(Progress { phase: Phase::WarmUp, time, done, most });
             (watch.keep)(Snapshot::new(self.engine, &self.state));
@@ -385,7 +406,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
 
     /// How long the warm-up has to be at least, if what was measured since shows that it was too
     /// short: by a drift or, where the warm-up is not given, by a level that was reached too late.
-    fn too_short(&self, settings: &Settings) -> Option<Picoseconds> {
+    pub(super) fn too_short(&self, settings: &Settings) -> Option<Picoseconds> {
         let samples: Vec<f64> = self.state.samples.iter().map(|it| it.under_way).collect();
         let from = self.state.warm_up_samples;
         // A drift that only a long measurement shows is small beside what chance does.
@@ -420,7 +441,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
     }
 
     /// How often windows may be doubled: those that are given are not.
-    fn longest(&self, settings: &Settings) -> u32 {
+    pub(super) fn longest(&self, settings: &Settings) -> u32 {
         if settings.window.is_none() { MAX_DOUBLINGS } else { 0 }
     }
 
@@ -466,26 +487,28 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         settings: &Settings,
         watch: &mut Watch<'_>,
     ) -> LoadMeasurement {
-        let ending = self.run(senders, settings, watch).unwrap_or_else(Ending::from);
+        let ending = self.run(senders, settings, watch, &mut to_the_end);
+        let ending = ending.unwrap_or_else(Ending::from);
         self.start_measuring();
         let (start, windows) = (self.state.warm_up_end(), self.state.measured().len());
         let interval = self.interval();
         self.result(ending, start, narrow(windows), interval, senders)
     }
 
-    fn run(
+    pub(super) fn run<E: From<Halt>>(
         &mut self,
         senders: &[u32],
         settings: &Settings,
         watch: &mut Watch<'_>,
-    ) -> Result<Ending, Halt> {
+        simulate: &mut Simulate<'_, E>,
+    ) -> Result<Ending, E> {
         let fewest = settings.minimum_windows;
         // Past saturation latencies grow for ever: the fewest windows do.
         let beyond = self.offered.beyond_bound();
         let most = if beyond.is_none() { settings.maximum_windows.max(fewest) } else { fewest };
         loop {
             if !self.state.measuring {
-                self.warm_up(settings, watch)?;
+                self.warm_up(settings, watch, simulate)?;
                 self.state.look = self.first_look(settings, most);
                 self.start_measuring();
                 let growth = Growth::new(self.engine.now(), self.backlogs());
@@ -509,7 +532,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
                 }
                 self.state.look = (windows + windows.div_ceil(LOOKS_A_LENGTH)).min(most);
             }
-            self.run_window(Phase::Measuring, self.window(), watch)?;
+            self.run_window(Phase::Measuring, self.window(), watch, simulate)?;
             // Every source queue is looked at, at the end of a window.
             let (time, backlogs) = (self.engine.now(), self.backlogs());
             let growth = self.state.growth.as_mut().expect("the measurement has begun");

@@ -18,6 +18,7 @@ mod livelock;
 mod load_bounds;
 mod load_point;
 mod order;
+mod rehearsal;
 mod saturation;
 mod settings;
 mod summary;
@@ -48,6 +49,7 @@ pub use load_point::{
     Cause, Doubt, ENOUGH_MESSAGES, Ending, LoadMeasurement, Offered, ZeroLoad, measure_load,
 };
 pub use order::Reordering;
+pub use rehearsal::{Rehearsal, rehearse_load};
 pub use saturation::{Saturation, bisect};
 pub use settings::{MAX_WINDOWS, Settings, WarmUp};
 pub use summary::{MAX_CHANNELS, Summary};

@@ -16,12 +16,14 @@ use cpu_time::ThreadTime;
 
 use super::saturation::highest_load;
 use super::simulation::{SetupError, Simulation};
-use crate::Scenario;
 use crate::workload::Share;
+use crate::{InterruptionSpec, Scenario};
 use flitlab_base::memory::{fits, most_resident, resident};
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Forecast, Saturation, WarmUp, bisect, has_ended};
+use flitlab_engine::measure::{
+    Forecast, Rehearsal, Saturation, WarmUp, bisect, has_ended, rehearse_load,
+};
 use flitlab_engine::memory_needed;
 
 /// Windows of warm-up of a load that is sustained, in the mean.
@@ -79,7 +81,7 @@ pub(super) struct Pace {
 }
 
 /// What the first windows of a point showed.
-struct Rehearsal {
+struct Beginning {
     fixed: Duration,
     packet: Duration,
     /// What gets through; `None` if it wasn't seen.
@@ -220,12 +222,18 @@ fn warm_up_of(simulation: &Simulation, found: impl Fn(u32) -> u32) -> f64 {
 pub struct RunCost {
     /// Processor time of one thread; `None` if too little of what comes to an end was seen.
     pub time: Option<Duration>,
+    /// The most that it can be, if that is more than twice as much: the load looks next to saturation,
+    /// where it is known late whether the network fills or source queues grow.
+    pub most_time: Option<Duration>,
     /// The most bytes of memory; `None` where the system does not report what is in use.
     pub memory: Option<u64>,
 }
 
 /// For the moments that are simulated to see what one run takes.
 const REHEARSAL_OF_RUN: Duration = Duration::from_millis(400);
+
+/// The same for a load: next to saturation it shows late how long it will be.
+const REHEARSAL_OF_LOAD: Duration = Duration::from_millis(1000);
 
 /// From this part of its packets on, what comes to an end has shown what they cost.
 const SHOWN: f64 = 1e-5;
@@ -251,10 +259,11 @@ impl Simulation {
             WRITING + self.bound.iter().map(|it| it.workload.memory_afterwards()).sum::<u64>();
         if arrays > LARGE || !fits(arrays) {
             let memory = resident().map(|now| now + arrays + end);
-            return RunCost { time: self.unmeasured_time(), memory };
+            return RunCost { time: self.unmeasured_time(), most_time: None, memory };
         }
-        let time = self.run_time();
-        RunCost { time, memory: most_resident().map(|most| most + end) }
+        let (time, most_time) = self.run_time().unzip();
+        let most_time = most_time.flatten();
+        RunCost { time, most_time, memory: most_resident().map(|most| most + end) }
     }
 
     /// The time of its packets where none is simulated.
@@ -276,25 +285,62 @@ impl Simulation {
         Some(UNMEASURED_PACKET.mul_f64(packets))
     }
 
-    fn run_time(&self) -> Option<Duration> {
+    /// The time of a run, and its most where that is open.
+    fn run_time(&self) -> Option<(Duration, Option<Duration>)> {
         if !self.scenario().workload.crosses_network() {
             return None;
         }
         if let Some((run, _)) = self.output_queued() {
             let packet = run.rehearse(REHEARSAL_OF_RUN).unwrap_or(UNMEASURED_PACKET);
-            return Some(packet.mul_f64(run.packets() as f64));
+            return Some((packet.mul_f64(run.packets() as f64), None));
         }
         if self.offered_load().is_none() {
-            return self.time_to_end();
+            return self.time_to_end().map(|time| (time, None));
         }
-        let Rehearsal { fixed, packet, seen } = rehearse(self, REHEARSAL_OF_RUN);
-        let (bound, load) = (highest_load(self), self.load().map_or(1.0, |load| load.fraction));
-        let (sustained, accepted) = saturation(seen, load, bound);
-        let forecast = self.forecast().clone();
-        let packet = [packet; 2];
-        let pace = Pace { fixed, packet, highest: load, sustained, accepted, forecast };
-        let (packets, cost) = pace.of_load(self);
-        Some(fixed + cost.mul_f64(packets))
+        if self.interruption_of().is_some() {
+            return Some((self.time_of_interruption(), None));
+        }
+        self.time_of_load(REHEARSAL_OF_LOAD)
+    }
+
+    /// The time of a load, whose own measurement is begun and goes on for so long; and its most, where
+    /// that is open still.
+    fn time_of_load(&self, limit: Duration) -> Option<(Duration, Option<Duration>)> {
+        let (_, offered) = self.offered_load()?;
+        let settings = &self.scenario().measure;
+        let begun = ThreadTime::now();
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let mut course = Course::new(begun);
+        let Rehearsal { has_ended, now, end, latest } =
+            rehearse_load(&mut engine, &offered, &self.senders(), settings, &mut |engine| {
+                course.note(engine.now()) < limit
+            });
+        if has_ended {
+            return Some((begun.elapsed(), None));
+        }
+        let time = course.time_at(now, end);
+        let most = course.time_at(now, latest);
+        Some((time, (most > 2 * time).then_some(most)))
+    }
+
+    /// The time of a load that is interrupted: until as much time has passed since as before.
+    fn time_of_interruption(&self) -> Duration {
+        let begun = ThreadTime::now();
+        let mut engine = self.engine_without_logs(self.workload(), None);
+        let mut course = Course::new(begun);
+        let end = self
+            .interruption_of()
+            .map_or(Picoseconds::ZERO, |it| it.time * 2 + it.new_tables_after);
+        let step = (end / (STEPS * STEPS)).max(STEP);
+        while engine.now() < end && course.note(engine.now()) < REHEARSAL_OF_RUN {
+            engine.run_until((engine.now() + step).min(end));
+        }
+        course.note(engine.now());
+        course.time_at(engine.now(), end)
+    }
+
+    fn interruption_of(&self) -> Option<&InterruptionSpec> {
+        self.scenario().interruption.as_ref()
     }
 
     /// The time of what comes to an end, by how far it gets in a moment: of its packets, since loads
@@ -346,6 +392,40 @@ impl Simulation {
     }
 }
 
+/// How the simulated time goes on with processor time.
+struct Course {
+    begun: ThreadTime,
+    marks: Vec<(Picoseconds, Duration)>,
+}
+
+impl Course {
+    fn new(begun: ThreadTime) -> Self {
+        Self { begun, marks: Vec::new() }
+    }
+
+    /// Notes a simulated time. Returns the processor time so far.
+    fn note(&mut self, now: Picoseconds) -> Duration {
+        let taken = self.begun.elapsed();
+        self.marks.push((now, taken));
+        taken
+    }
+
+    /// The processor time of a simulation until `end` that has come to `now`, at the pace of its later
+    /// half: a network that fills takes more and more.
+    fn time_at(&self, now: Picoseconds, end: Picoseconds) -> Duration {
+        let half = self.marks.partition_point(|it| it.0 < now / 2);
+        let (Some(&(from, before)), Some(&(_, taken))) = (self.marks.get(half), self.marks.last())
+        else {
+            return Duration::ZERO;
+        };
+        // Where one step took all the time, nothing but the whole of it tells the pace.
+        let (from, before) =
+            if from < now { (from, before) } else { (Picoseconds::ZERO, Duration::ZERO) };
+        let left = end.saturating_sub(now).0 as f64 / (now - from).0.max(1) as f64;
+        taken + (taken - before).mul_f64(left)
+    }
+}
+
 /// The highest load that is sustained, and what is accepted past it, by which share of the packets of
 /// a load got through in its first moments.
 fn saturation(seen: Option<Seen>, load: f64, bound: f64) -> (f64, f64) {
@@ -375,7 +455,7 @@ fn packets_to_end(share: Share<'_>) -> f64 {
     share.workload().messages() as f64 * of_message
 }
 
-fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
+fn rehearse(simulation: &Simulation, limit: Duration) -> Beginning {
     let begun = ThreadTime::now();
     let mut engine = simulation.engine(simulation.workload());
     let fixed = begun.elapsed();
@@ -426,7 +506,7 @@ fn rehearse(simulation: &Simulation, limit: Duration) -> Rehearsal {
             accepted: latest / (offered.packets * window.0 as f64),
             slowed: mean.map_or(1.0, |mean| mean / simulation.forecast().zero_load_mean).max(1.0),
         });
-    Rehearsal { fixed, packet, seen }
+    Beginning { fixed, packet, seen }
 }
 
 impl Simulation {
@@ -442,6 +522,8 @@ mod tests {
     use super::*;
     use crate::Document;
     use crate::executor::search_saturation;
+    use flitlab_engine::Engine;
+    use flitlab_engine::measure::Collector;
     use flitlab_report::Status;
 
     fn scenario(pattern: &str, load: f64) -> Scenario {
@@ -473,6 +555,50 @@ mod tests {
             let run = |point| Simulation::new(point).unwrap().run(&mut |_| {}).work.counters;
             assert_near(estimate, points.iter().map(|point| run(point).packets_delivered).sum());
         }
+    }
+
+    /// The measurement of a load, stopped after a part of the time that it really simulates.
+    fn rehearsed(scenario: &Scenario, part: f64) -> (Picoseconds, Rehearsal) {
+        let simulation = Simulation::new(scenario).unwrap();
+        let took = simulation.run(&mut |_| {}).found.measured.simulated_time.unwrap();
+        let (_, offered) = simulation.offered_load().unwrap();
+        let mut engine = simulation.engine(simulation.workload());
+        let limit = took.0 as f64 * part;
+        let goes_on = &mut |engine: &Engine<'_, Collector>| (engine.now().0 as f64) < limit;
+        let (senders, settings) = (simulation.senders(), &scenario.measure);
+        (took, rehearse_load(&mut engine, &offered, &senders, settings, goes_on))
+    }
+
+    #[test]
+    fn a_quarter_of_a_measurement_tells_how_long_it_will_be() {
+        for (routing, load) in [
+            ("direction_order", 0.6),
+            ("direction_order", 0.9),
+            ("outflank", 0.7),
+            ("outflank", 0.8),
+        ] {
+            let text = format!(
+                "[topology.torus]\ndimensions = [8, 8]\n[routing.{routing}]\n[traffic]\n\
+                 pattern = \"uniform\"\nload = {load}\n"
+            );
+            let scenario = Scenario::read(&Document::parse("a.toml", &text)).unwrap();
+            let (took, Rehearsal { has_ended, end, latest, .. }) = rehearsed(&scenario, 0.25);
+            let ratio = end.0 as f64 / took.0 as f64;
+            assert!(
+                !has_ended && (0.5..2.0).contains(&ratio),
+                "{routing} {load}: {end}, not {took}"
+            );
+            assert!(
+                took.0 as f64 <= 1.05 * latest.0 as f64,
+                "{routing} {load}: {latest}, not {took}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_measurement_that_ends_in_time_takes_what_it_took() {
+        let (took, found) = rehearsed(&scenario("uniform", 0.3), 2.0);
+        assert_eq!(found, Rehearsal { has_ended: true, now: took, end: took, latest: took });
     }
 
     #[test]

@@ -133,10 +133,17 @@ fn figures_of_sweeps_have_the_bounds_of_their_ways() {
     let text = place.run(&["check", "apart.toml"]);
     assert!(text.contains("group-shift by 1: minimal 0.1250, Valiant 0.4375, any ways 0.5625"));
     let shift = place.read("apart/accepted-group-shift-by-1.svg");
-    assert!(shift.contains(">bounds: minimal 0.125, Valiant 0.438, any ways 0.563<"), "{shift}");
+    for bound in ["minimal: at most 0.125", "Valiant: at most 0.438", "any ways: at most 0.563"] {
+        assert!(shift.contains(&format!(">{bound}<")), "{shift}");
+    }
     let uniform = place.read("apart/accepted-uniform.svg");
-    assert!(uniform.contains(">bounds: Valiant 0.518<"), "{uniform}");
-    assert!(!place.read("together/accepted.svg").contains("bounds"));
+    assert!(uniform.contains(">Valiant: at most 0.518<"), "{uniform}");
+    assert!(!place.read("together/accepted.svg").contains("at most"));
+    // Beside each other each panel's bounds have its name.
+    place.run(&["plot", "apart", "--panels", "--out", "beside"]);
+    let beside = place.read("beside/panels.svg");
+    assert!(beside.contains(">uniform: Valiant: at most 0.518<"), "{beside}");
+    assert!(beside.contains(">group-shift by 1: minimal: at most 0.125<"), "{beside}");
     place.run(&["plot", "apart", "--out", "again"]);
     assert_eq!(place.read("again/accepted-group-shift-by-1.svg"), shift);
 }

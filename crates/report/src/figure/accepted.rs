@@ -8,7 +8,7 @@ use super::curves::{CurvePoint, Curves, Quantity};
 use super::figure_style::{INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::{GREY, Marker};
+use super::palette::{Dash, GREY, Marker};
 use super::style::Pens;
 use flitlab_base::registry::Row;
 
@@ -29,6 +29,9 @@ fn draw(task: &FigureTask<'_>) -> Vec<Named> {
     let has_curve = curves.has_line() && curves.points().any(|point| point.accepted.is_some());
     chart_if(has_curve, || chart(&curves, task.bounds, task.title))
 }
+
+/// The lines of bounds, by their order in the result, so that they are the same in all panels.
+const BOUND_DASHES: [Dash; 3] = [Dash::Dashed, Dash::Dotted, Dash::Alternating];
 
 /// The key of hollow markers.
 pub(super) const NOT_STEADY: &str = "not steady";
@@ -51,16 +54,18 @@ fn chart(curves: &Curves, bounds: &[BoundLine], title: &str) -> Chart {
     let offered = curves.highest_offered();
     let accepted = curves.points().filter_map(|point| point.accepted).fold(0.0, f64::max);
     // A bound of what nobody offers says nothing.
-    let bounds = bounds.iter().filter(|bound| bound.load < offered * (1.0 - 1e-9));
-    let bounds: Vec<&BoundLine> = bounds.filter(|_| curves.quantity == Quantity::Load).collect();
-    let highest = bounds.iter().map(|bound| bound.load).fold(accepted, f64::max);
+    let bounds = bounds.iter().zip(BOUND_DASHES.into_iter().cycle());
+    let bounds = bounds.filter(|(bound, _)| bound.load < offered * (1.0 - 1e-9));
+    let bounds: Vec<(&BoundLine, Dash)> =
+        bounds.filter(|_| curves.quantity == Quantity::Load).collect();
+    let highest = bounds.iter().map(|(bound, _)| bound.load).fold(accepted, f64::max);
     let mut panel = Panel::new(Axis::of_shares(curves.quantity.title("Accepted"), highest * 1.08));
     let ends = [(0.0, 0.0), (offered, offered)];
-    panel.rules.push(Rule { ends, colour: GREY, dashed: false });
-    for bound in &bounds {
+    panel.rules.push(Rule { ends, colour: GREY, dash: Dash::Solid });
+    for &(bound, dash) in &bounds {
         // Below it something else is offered less.
         let ends = [(bound.load, bound.load), (f64::INFINITY, bound.load)];
-        panel.rules.push(Rule { ends, colour: GREY, dashed: true });
+        panel.rules.push(Rule { ends, colour: GREY, dash });
     }
     let alive = |point: &&CurvePoint| point.status != Status::Deadlock;
     for curve in &curves.curves {
@@ -81,7 +86,7 @@ fn chart(curves: &Curves, bounds: &[BoundLine], title: &str) -> Chart {
     Chart::single(title, curves.offered_axis(), panel, legend(curves, &bounds))
 }
 
-fn legend(curves: &Curves, bounds: &[&BoundLine]) -> Legend {
+fn legend(curves: &Curves, bounds: &[(&BoundLine, Dash)]) -> Legend {
     let mut legend = Legend::default();
     for curve in &curves.curves {
         let label = match curve.label.as_str() {
@@ -92,10 +97,8 @@ fn legend(curves: &Curves, bounds: &[&BoundLine]) -> Legend {
         legend.series(LegendSample::Series(curve.pen), label);
     }
     legend.key(LegendSample::Line(GREY), "accepted = offered");
-    if !bounds.is_empty() {
-        let each = bounds.iter().map(|bound| format!("{} {:.3}", bound.name, bound.load));
-        let all = format!("bounds: {}", each.collect::<Vec<_>>().join(", "));
-        legend.key(LegendSample::Dashed(GREY), all);
+    for (bound, dash) in bounds {
+        legend.bound(*dash, format!("{}: at most {:.3}", bound.name, bound.load));
     }
     if let Some(colour) = curves.with_band(|point| point.accepted_interval) {
         legend.key(LegendSample::Band(colour), INTERVAL);
@@ -128,15 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn bounds_of_what_is_offered_are_dashed_lines_from_the_diagonal_on() {
+    fn bounds_of_what_is_offered_are_lines_from_the_diagonal_on_each_with_dashes_of_its_own() {
         let bound = |name: &str, load| BoundLine { figure: String::new(), name: name.into(), load };
-        let bounds = [bound("minimal", 0.3), bound("any ways", 0.7), bound("more", 1.0)];
+        let bounds = [bound("more", 1.0), bound("minimal ways", 0.3), bound("any ways", 0.7)];
         let chart = chart(&Curves::new(&points(&[0.1, 0.5, 1.0])), &bounds, "");
         let [_, minimal, any] = &chart.panels[0].rules[..] else { panic!("{chart:?}") };
         assert_eq!((minimal.ends[0], minimal.ends[1].1), ((0.3, 0.3), 0.3));
-        assert!(any.dashed && any.ends[1] == (f64::INFINITY, 0.7));
+        assert_eq!((any.dash, any.ends[1]), (Dash::Alternating, (f64::INFINITY, 0.7)));
+        assert_eq!(minimal.dash, Dash::Dotted);
         assert!(chart.panels[0].y.high >= 0.7);
-        let all = "bounds: minimal 0.300, any ways 0.700";
-        assert!(chart.legend.keys.iter().any(|key| key.1 == all), "{:?}", chart.legend);
+        let key =
+            (LegendSample::Bound(Dash::Alternating), "any ways: at most 0.700".to_owned());
+        assert!(chart.legend.keys.contains(&key), "{:?}", chart.legend);
     }
 }

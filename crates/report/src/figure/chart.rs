@@ -44,7 +44,7 @@ pub(super) struct Rule {
     #[serde(with = "or_edge")]
     pub ends: [(f64, f64); 2],
     pub colour: Colour,
-    pub dashed: bool,
+    pub dash: Dash,
 }
 
 /// A bar of a histogram.

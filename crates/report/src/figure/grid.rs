@@ -76,7 +76,11 @@ fn grid(title: &str, headings: &[&str], rows: &[Vec<Option<&Chart>>], columns: u
     let all = || rows.iter().flatten().flatten().copied();
     let widest = all().max_by(|a, b| a.x.high.total_cmp(&b.x.high)).expect("there is a chart");
     let mut legend = Legend::default();
-    all().for_each(|chart| legend.join(&chart.legend));
+    for row in rows {
+        for (heading, chart) in headings.iter().zip(row) {
+            chart.iter().for_each(|chart| legend.join(&chart.legend.clone().of_panel(heading)));
+        }
+    }
     // Of accepted load all that is not steady is hollow.
     if legend.keys.iter().any(|key| key.1 == NOT_STEADY) {
         legend.keys.retain(|key| key.1 != FIRST_NOT_STEADY);

@@ -5,7 +5,7 @@ use super::Figure;
 use super::axis::Axis;
 use super::chart::{Bin, Chart, Panel, Rule};
 use super::legend::{Legend, Sample};
-use super::palette::{BAR, BLACK};
+use super::palette::{BAR, BLACK, Dash};
 use flitlab_base::narrow::{narrow, rounded};
 
 /// With more different loads than this, a bar stands for several.
@@ -40,7 +40,7 @@ pub fn load_histogram(rows: &[LoadRow], title: &str) -> Figure {
     panel.rules.push(Rule {
         ends: [(mean, 0.0), (mean, f64::INFINITY)],
         colour: BLACK,
-        dashed: true,
+        dash: Dash::Dashed,
     });
     Figure::of_chart(Chart::single(title, x, panel, legend))
 }

@@ -2,7 +2,7 @@
 
 use super::super::{Point, Status};
 use super::axis::{Axis, Scale};
-use super::chart::{Chart, Curve, Mark, Panel, Sample, Stroke};
+use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
 use super::figure_style::{FigureStyle, INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
@@ -186,7 +186,7 @@ fn chart(curves: &Curves, content: Content, title: &str, look: &FigureStyle) -> 
         if let Some(percentile) = content.tail() {
             let runs = runs(curve, &|point| point.percentile(percentile), false, size);
             let tail = Curve::marked(&curve.label, percentile.column(), pen, runs);
-            panel.curves.push(Curve { stroke: Stroke::Dashed, ..tail });
+            panel.curves.push(Curve { stroke: Stroke::Dashed, markers: Markers::Dots, ..tail });
         }
         let column = match content {
             Content::One(percentile) => percentile.column(),

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::font;
-use super::palette::{BLACK, Colour, GREY, Marker, Pen, WHITE};
+use super::palette::{BLACK, Colour, Dash, GREY, Marker, Pen, WHITE};
 use super::plot::MARGIN;
 use super::scene::{Anchor, Scene};
 use super::sheet::Sheet;
@@ -20,7 +20,9 @@ pub(super) enum Sample {
     Dot(Colour),
     Line(Colour),
     Dashed(Colour),
-    /// A thin dashed line with a marker.
+    /// The line of a bound.
+    Bound(Dash),
+    /// A thin dashed line with a small point.
     Tail(Pen),
     Hollow(Colour, Marker),
     /// An outline that is larger than markers.
@@ -61,6 +63,19 @@ impl Legend {
 
     pub fn key(&mut self, sample: Sample, label: impl Into<String>) {
         self.keys.push((sample, label.into()));
+    }
+
+    /// Adds a bound, drawn as a line in these dashes.
+    pub fn bound(&mut self, dash: Dash, label: impl Into<String>) {
+        self.keys.push((Sample::Bound(dash), label.into()));
+    }
+
+    /// As it is beside those of other panels: bounds are those of the panel with this heading.
+    #[must_use]
+    pub fn of_panel(mut self, heading: &str) -> Self {
+        let bounds = self.keys.iter_mut().filter(|key| matches!(key.0, Sample::Bound(_)));
+        bounds.for_each(|(_, label)| *label = format!("{heading}: {label}"));
+        self
     }
 
     /// The height that it takes in this width.
@@ -246,10 +261,11 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
         }
         Sample::Dot(colour) => scene.disc(middle, 2.0, colour),
         Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
-        Sample::Dashed(colour) => scene.dashed(&ends, super::THIN_LINE, colour),
+        Sample::Dashed(colour) => scene.rule(&ends, Dash::Dashed, colour),
+        Sample::Bound(dash) => scene.rule(&ends, dash, GREY),
         Sample::Tail(pen) => {
             scene.dashed(&ends, super::THIN_LINE, pen.colour);
-            scene.marker(middle, pen.marker, pen.colour);
+            scene.disc(middle, 2.0, pen.colour);
         }
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),
         Sample::Around(colour, marker) => scene.marker_around(middle, marker, colour),

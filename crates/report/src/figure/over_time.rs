@@ -53,7 +53,7 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     load.curves.push(curve("accepted", accepted, Stroke::Full(Dash::Solid), blue));
     if let Some(offered) = offered {
         let ends = [(0.0, offered), (f64::INFINITY, offered)];
-        load.rules.push(Rule { ends, colour: GREY, dashed: false });
+        load.rules.push(Rule { ends, colour: GREY, dash: Dash::Solid });
     }
 
     let latencies = samples(&middle, &|row| Some(row.packet_latency_mean?.0 as f64 / 1000.0));
@@ -88,7 +88,7 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     let mut mark = |at: f64, colour| {
         for panel in &mut panels {
             let ends = [(at, 0.0), (at, f64::INFINITY)];
-            panel.rules.push(Rule { ends, colour, dashed: true });
+            panel.rules.push(Rule { ends, colour, dash: Dash::Dashed });
         }
     };
     if let Some(end) = warm.map(at_end).reduce(f64::max) {

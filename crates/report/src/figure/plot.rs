@@ -446,11 +446,7 @@ fn draw_rule(scene: &mut Scene, frame: &Frame<'_>, rule: &Rule) {
     let places = rule.places(frame.x, frame.y);
     let ends: Vec<Place> = places.into_iter().map(|(x, y)| frame.place(x, y)).collect();
     for part in frame.clip(&ends) {
-        if rule.dashed {
-            scene.dashed(&part, THIN_LINE, rule.colour);
-        } else {
-            scene.line(&part, THIN_LINE, rule.colour);
-        }
+        scene.rule(&part, rule.dash, rule.colour);
     }
 }
 

@@ -1,7 +1,8 @@
 //! A figure as a list of shapes, in points (1/72 inch) from the upper left corner, before it
 //! becomes a vector or a raster file.
 
-use super::palette::{Colour, Marker, WHITE};
+use super::THIN_LINE;
+use super::palette::{Colour, Dash, Marker, WHITE};
 
 /// A place or a distance: right, down.
 pub(super) type Place = (f64, f64);
@@ -78,6 +79,14 @@ impl Scene {
     /// The line in dashes, each a line of its own.
     pub fn dashed(&mut self, points: &[Place], width: f64, colour: Colour) {
         self.patterned(points, &THIN, width, colour);
+    }
+
+    /// A thin line that is no data.
+    pub fn rule(&mut self, points: &[Place], dash: Dash, colour: Colour) {
+        match dash {
+            Dash::Dashed => self.dashed(points, THIN_LINE, colour),
+            dash => self.patterned(points, dash.pattern(), THIN_LINE, colour),
+        }
     }
 
     /// The line in dashes and gaps of these lengths, in turn; whole if there are none.

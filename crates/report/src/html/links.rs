@@ -11,7 +11,7 @@ use flitlab_fabric::Torus;
 use flitlab_model::ChannelKind;
 
 /// Numbers for pictures that a page holds at most; about two and a half characters each.
-const MAX_NUMBERS: usize = 600_000;
+const MAX_NUMBERS: usize = 720_000;
 
 /// Points whose busiest channels a page holds at most.
 const MAX_POINTS: usize = 200;

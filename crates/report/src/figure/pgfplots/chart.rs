@@ -9,7 +9,7 @@ use super::super::plot::legend_place;
 use super::super::sheet::Sheet;
 use super::table::Table;
 use super::{
-    colour_name, definitions, escaped, file, foot, head, legend, legend_colours,
+    colour_name, dashes, definitions, escaped, file, foot, head, legend, legend_colours,
     line as line_style, mark, note, number,
 };
 
@@ -150,7 +150,7 @@ fn of_panel(
         text += &format!(
             "\\addplot[{}, line width=0.7pt, no marks, forget plot{}] coordinates {{{}}};\n",
             colour_name(rule.colour),
-            if rule.dashed { ", dashed" } else { "" },
+            dashes(rule.dash),
             places.iter().map(place).collect::<Vec<_>>().join(" ")
         );
     }

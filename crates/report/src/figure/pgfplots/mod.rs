@@ -13,7 +13,7 @@ mod table;
 
 use super::figure_style::LegendPlace;
 use super::legend::{Legend, Sample};
-use super::palette::{Colour, Dash, Marker, Pen};
+use super::palette::{Colour, Dash, GREY, Marker, Pen};
 use super::sheet::Sheet;
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::printable::printable;
@@ -113,13 +113,23 @@ fn mark(marker: Marker, colour: Colour, hollow: bool) -> String {
 
 /// How the line of a series is drawn.
 fn line(dash: Dash) -> String {
+    format!("line width=1.1pt{}", pattern(dash))
+}
+
+/// The option for a line's dashes, behind others.
+fn pattern(dash: Dash) -> String {
     let pattern = dash.pattern().chunks(2);
     let pattern: Vec<String> =
         pattern.map(|pair| format!("on {}pt off {}pt", pair[0], pair[1])).collect();
     match pattern.is_empty() {
-        true => "line width=1.1pt".into(),
-        false => format!("line width=1.1pt, dash pattern={{{}}}", pattern.join(" ")),
+        true => String::new(),
+        false => format!(", dash pattern={{{}}}", pattern.join(" ")),
     }
+}
+
+/// The option for the dashes of a thin line that is no data.
+fn dashes(dash: Dash) -> String {
+    if dash == Dash::Dashed { ", dashed".into() } else { pattern(dash) }
 }
 
 /// The legend at its place: style of an axis, and the entries.
@@ -165,10 +175,10 @@ fn image(sample: Sample) -> String {
         }
         Sample::Line(colour) => format!("{}, line width=0.7pt", colour_name(colour)),
         Sample::Dashed(colour) => format!("{}, line width=0.7pt, dashed", colour_name(colour)),
+        Sample::Bound(dash) => format!("{}, line width=0.7pt{}", colour_name(GREY), dashes(dash)),
         Sample::Tail(pen) => format!(
-            "{}, line width=0.7pt, dashed, {}",
-            colour_name(pen.colour),
-            mark(pen.marker, pen.colour, false)
+            "{}, line width=0.7pt, dashed, mark=*, mark size=0.9pt",
+            colour_name(pen.colour)
         ),
         Sample::Hollow(colour, marker) => {
             format!("only marks, {}, {}", colour_name(colour), mark(marker, colour, true))
@@ -214,6 +224,7 @@ fn sample_colour(sample: Sample) -> Colour {
         | Sample::Bar(colour)
         | Sample::HollowBar(colour)
         | Sample::Whisker(colour) => colour,
+        Sample::Bound(_) => GREY,
     }
 }
 

@@ -7,6 +7,9 @@
 //! from how long its first packets wait. Where a series saturates is known to some ten percent by that,
 //! and so it is an estimate.
 //!
+//! One load by itself is begun as it is measured, for up to a second: what its own rules say of its end
+//! by then holds next to saturation as well, where windows are doubled and a warm-up begins anew.
+//!
 //! All is counted in processor time of this thread, the limits of what is simulated for it as well: an
 //! estimate does not depend on what else the machine does.
 

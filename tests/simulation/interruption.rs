@@ -376,8 +376,7 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
 #[test]
 fn the_engines_lose_the_same_with_every_routing() {
     // In 548 and 646 the packets of an adaptive routing are left no way but a failed channel. In 1929
-    // one that may leave by two failed channels chooses by what waits there, while one of them swallows
-    // a packet that nobody contends with.
+    // one is left two failed channels, of which one was a detour.
     lose_the_same_with_every_routing((0..119).chain([548, 646, 1929]));
 }
 

@@ -63,7 +63,7 @@ pub fn choice(
 
 /// The hops that a relation allows a packet that has come to a router in a virtual channel, in the
 /// order in which it likes them with equal credits; empty at its destination. It chooses no port
-/// that has failed since, but escapes by it, and takes it where nothing else is left.
+/// that has failed since, but escapes by it, and takes it like an escape where nothing else is left.
 pub fn hops(
     (routes, phased): (&RelationRoutes, Option<&Phased<'_>>),
     fabric: &Fabric,
@@ -94,6 +94,9 @@ pub fn hops(
     let stays = |hop: &Hop| hop.escape || !has_failed(hop.port);
     if hops.iter().any(stays) {
         hops.retain(stays);
+    } else {
+        // All are by failed channels, and taken as escapes are, none before another.
+        hops.iter_mut().for_each(|hop| (hop.escape, hop.detour) = (true, false));
     }
     assert!(hops.is_sorted_by_key(|hop| (hop.port, hop.vc)));
     if routes.random_ties {

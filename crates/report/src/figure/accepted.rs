@@ -140,8 +140,7 @@ mod tests {
         assert_eq!((any.dash, any.ends[1]), (Dash::Alternating, (f64::INFINITY, 0.7)));
         assert_eq!(minimal.dash, Dash::Dotted);
         assert!(chart.panels[0].y.high >= 0.7);
-        let key =
-            (LegendSample::Bound(Dash::Alternating), "any ways: at most 0.700".to_owned());
+        let key = (LegendSample::Bound(Dash::Alternating), "any ways: at most 0.700".to_owned());
         assert!(chart.legend.keys.contains(&key), "{:?}", chart.legend);
     }
 }

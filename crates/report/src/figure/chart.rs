@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::FEW;
 use super::axis::Axis;
@@ -44,7 +44,23 @@ pub(super) struct Rule {
     #[serde(with = "or_edge")]
     pub ends: [(f64, f64); 2],
     pub colour: Colour,
+    #[serde(alias = "dashed", deserialize_with = "dash")]
     pub dash: Dash,
+}
+
+/// Reads the dashes of a rule, of which earlier figures say only whether it has any.
+fn dash<'de, D: Deserializer<'de>>(from: D) -> Result<Dash, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Any(bool),
+        Dash(Dash),
+    }
+    Ok(match Written::deserialize(from)? {
+        Written::Any(false) => Dash::Solid,
+        Written::Any(true) => Dash::Dashed,
+        Written::Dash(dash) => dash,
+    })
 }
 
 /// A bar of a histogram.

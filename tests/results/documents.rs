@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -237,6 +237,27 @@ fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
     assert_eq!(written.matches(header).count(), 1, "{written}");
     place.write("study.toml", &written.replace(header, &format!("{header}{line}")));
     assert_eq!(points(place.json(&["sweep", "study.toml", "--dry-run", "--json"])), by_command);
+}
+
+/// The networks in ten lines: each is a scenario that nothing is to be said against.
+#[test]
+fn each_network_of_ten_lines_passes_the_check_without_a_warning() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("docs/your-network.md")).unwrap();
+    let place = Workplace::new("documents_networks");
+    fs::copy(root.join("scenarios/irregular/quantum.net"), place.0.join("fabric.net")).unwrap();
+    let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut fabrics = HashSet::new();
+    for block in blocks {
+        assert!(block.lines().count() < 20, "{block}");
+        place.write("network.toml", block);
+        let Output { status, stdout, stderr } = place.flitlab(&["check", "network.toml"]);
+        let said = String::from_utf8_lossy(&stderr);
+        assert!(status.success() && !said.contains("warning"), "{block}{said}");
+        let told = String::from_utf8_lossy(&stdout).into_owned();
+        fabrics.insert(told.lines().next().unwrap_or_default().to_owned());
+    }
+    assert_eq!(fabrics.len(), 7, "{fabrics:?}");
 }
 
 /// All Markdown of the repository that readers are led to.

@@ -245,3 +245,50 @@ fn nodes_are_chosen_for_a_job_and_make_a_scenario() {
         assert!(code == 2 && errors.contains(other[0]), "{errors}");
     }
 }
+
+/// Each line is what `route` says of that algorithm alone.
+#[test]
+fn all_algorithms_are_compared_on_one_fabric() {
+    let place = Workplace::new("route_compare");
+    place.write(
+        "net.toml",
+        "[topology.kautz]\ndegree = 2\nlength = 3\nterminals = 2\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+    );
+    let lanes = ["--lanes", "2"];
+    let compare = with(&["route", "net.toml", "--compare"], &lanes);
+    let found = place.json(&with(&compare, &["--json"]));
+    let rows = found["algorithms"].as_array().unwrap();
+    let (mut made, mut cycles) = (0, 0);
+    for row in rows {
+        let name = row["algorithm"].as_str().unwrap();
+        let alone = with(&with(&["route", "net.toml", "--json", "--algorithm", name], &lanes), &[]);
+        if row["proof"] == "" {
+            let (code, errors) = place.fail(&alone);
+            let note = row["note"].as_str().unwrap();
+            assert!(code == 2 && errors.contains(note) && !note.is_empty(), "{name}: {errors}");
+            continue;
+        }
+        let output = place.flitlab(&alone);
+        let one: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        for key in ["maximum_load", "gap", "hops_mean", "hops_maximum", "lanes_used"] {
+            let near = (one[key].as_f64().unwrap() - row[key].as_f64().unwrap()).abs() < 1e-6;
+            assert!(near, "{name}, {key}: {one} {row}");
+        }
+        assert_eq!(one["lower_bound"], found["lower_bound"]);
+        let has_cycle = !one["cycle"].as_array().unwrap().is_empty();
+        assert_eq!(row["proof"], if has_cycle { "cycle" } else { "no cycle" }, "{name}");
+        made += 1;
+        cycles += usize::from(has_cycle);
+    }
+    assert!(made > 8 && cycles > 0 && made < rows.len(), "{found}");
+    // As text and as a file.
+    let text = place.run(&with(&compare, &["--out", "tables"]));
+    assert!(
+        text.contains("--lanes 2 means nothing to it") && text.contains("no table: "),
+        "{text}"
+    );
+    let csv = place.read("tables/algorithms.csv");
+    assert_eq!(csv.lines().count(), rows.len() + 1, "{csv}");
+    let (code, errors) = place.fail(&with(&compare, &["--algorithm", "nue"]));
+    assert!(code == 2 && errors.contains("--algorithm"), "{errors}");
+}

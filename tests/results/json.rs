@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ActivityRow, BarRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow, LoadRow,
-    MessageRow, PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, RankPhaseRow, Row as _,
-    SlowdownRow, Sustained, WindowRow, WorkloadRow,
+    ActivityRow, AlgorithmRow, BarRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow,
+    LoadRow, MessageRow, PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, RankPhaseRow,
+    Row as _, SlowdownRow, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -69,6 +69,7 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     table(&mut rows, "slowdowns.csv, of `measure.slowdowns`", SlowdownRow::COLUMNS);
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
+    table(&mut rows, "algorithms.csv, of `flitlab route --compare --out`", AlgorithmRow::COLUMNS);
     table(&mut rows, "ranks.csv and activity.csv, of applications", ActivityRow::COLUMNS);
     table(&mut rows, "timeline.csv, of applications", BarRow::COLUMNS);
     table(&mut rows, "path.csv, of applications", PathRow::COLUMNS);
@@ -118,6 +119,7 @@ fn docs_json_names_every_key_that_is_printed() {
         ("sweep --dry-run", &["sweep", "sweep.toml", "--dry-run"]),
         ("route", &["route", "a.toml"]),
         ("route", &["route", "tree.toml"]),
+        ("route", &["route", "tree.toml", "--compare"]),
         ("failures", &["failures", "a.toml", "--systems", "2", "--most", "1"]),
         ("compare", &["compare", "s", "s"]),
         ("plot, report, init", &["plot", "s", "--only", "accepted", "--out", "f"]),

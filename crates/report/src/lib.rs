@@ -54,6 +54,7 @@
     )
 )]
 
+mod algorithm;
 mod application;
 mod channel;
 mod channel_groups;
@@ -81,6 +82,7 @@ mod table;
 mod window;
 mod workload;
 
+pub use algorithm::AlgorithmRow;
 pub use application::{
     ActivityRow, BarRow, Explained, OperationFacts, PathChannelRow, PathRow, PhaseRow, RankPhaseRow,
 };

@@ -4,6 +4,7 @@ mod angara;
 mod angara_report;
 mod arrays;
 mod choose;
+mod comparison;
 mod detours;
 mod dump;
 mod forwarding;
@@ -51,6 +52,7 @@ const SHOWN: usize = 10;
     flitlab route scenarios/desmos/desmos.toml --algorithm balanced --save desmos.routes\n  \
     flitlab route scenarios/desmos/desmos.toml --traffic --set traffic.pattern=tornado --save t.routes\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm nue --lanes 4\n  \
+    flitlab route scenarios/nue/kautz.toml --compare --lanes 4\n  \
     flitlab route scenarios/desmos/desmos.toml --algorithm sssp --out figures\n  \
     flitlab route scenarios/desmos/desmos.toml --pair 0,0,0,0 2,1,0,0\n  \
     flitlab route scenarios/desmos/desmos.toml --choose 8 --free free.txt\n  \
@@ -66,6 +68,12 @@ pub(super) struct Route {
     /// torus, unless the scenario has [routing.agnostic]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     algorithm: Option<String>,
+    /// Make the table of every algorithm for any fabric, and print how good each is, a line each: what
+    /// the proof found, the paths on the fullest channel, the bound, hops, virtual channels, time.
+    /// With --out as algorithms.csv, too
+    #[arg(long, conflicts_with_all = ["check", "algorithm", "partition", "traffic", "save", "sigma",
+                                      "pair", "graph", "detours", "choose", "allow_partial"])]
+    compare: bool,
     /// Virtual channels that the algorithm may use [default: the scenario's, else 8]
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u8).range(1..=i64::from(MAX_VCS)))]
@@ -183,6 +191,9 @@ impl Route {
         }
         if let Some(names) = &self.look.detours {
             return detours::show(&self, &network, names);
+        }
+        if self.compare {
+            return self.threads.with(|| comparison::show(&self, &network));
         }
         let traffic = if self.traffic { traffic::of(&input.document()?)? } else { Vec::new() };
         self.threads.with(|| match self.maker(&network)? {

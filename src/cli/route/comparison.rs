@@ -39,7 +39,7 @@ pub(super) fn show(route: &Route, network: &Network) -> Result<(), Failure> {
         "algorithm",
         "proof",
         "fullest",
-        "bound",
+        "above",
         "hops",
         "most",
         "VCs",
@@ -51,6 +51,9 @@ pub(super) fn show(route: &Route, network: &Network) -> Result<(), Failure> {
         let row = row(algorithm, (fabric, bound), &parameters, route.lanes);
         route.note(&text(&row))?;
         rows.push(row);
+    }
+    if fabric.torus().is_some() {
+        route.note("Angara's own algorithms make tables of another kind: --algorithm balanced")?;
     }
     program::give(|answer| answer.tables.push(Table::of_rows("algorithms", &rows)));
     if let Some(out) = &route.out {

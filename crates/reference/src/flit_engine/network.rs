@@ -165,7 +165,7 @@ impl Router {
         &self.inputs[number / queues].queues[number % queues]
     }
 
-    /// The same, to be changed.
+    /// A queue by its number through all ports, to be changed.
     pub fn queue(&mut self, number: usize) -> &mut Queue {
         let queues = self.queues_of_port();
         &mut self.inputs[number / queues].queues[number % queues]

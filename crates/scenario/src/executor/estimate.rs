@@ -235,7 +235,8 @@ pub struct RunCost {
 /// For the moments that are simulated to see what one run takes.
 const REHEARSAL_OF_RUN: Duration = Duration::from_millis(400);
 
-/// The same for a load: next to saturation it shows late how long it will be.
+/// For the beginning of a load's own measurement, which shows late how long it will be if it is next to
+/// saturation.
 const REHEARSAL_OF_LOAD: Duration = Duration::from_millis(1000);
 
 /// From this part of its packets on, what comes to an end has shown what they cost.

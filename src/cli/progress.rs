@@ -183,10 +183,21 @@ impl Bar {
 
     /// This point of a sweep is done.
     pub(super) fn point_done(&self, point: usize) {
+        self.finished(point);
+        self.one_done();
+    }
+
+    /// What was expected of this point of a sweep is done; what is counted are others.
+    pub(super) fn finished(&self, point: usize) {
         let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
         estimate.done.push(point);
-        drop(estimate);
-        self.one_done();
+    }
+
+    /// So many things are to do that are not done, as far as is known.
+    pub(super) fn open(&self, things: u64) {
+        if !self.0.is_over() {
+            self.0.bar.set_length(self.0.bar.position() + things);
+        }
     }
 
     /// Things done, and to do in all.

@@ -107,8 +107,8 @@ pub use router_model::RouterModel;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use starter::{Offer, Starter, StarterWorkload};
 pub use sweep::{
-    Figures, Point, Resource, Saturation, SlurmSettings, Sweep, Unasked, Unlike, UnlikeGroup,
-    check_sbatch_option, check_slurm_name,
+    CurvePrecision, Figures, Loads, Point, Resource, SlurmSettings, Sweep, Unasked, Unlike,
+    UnlikeGroup, check_sbatch_option, check_slurm_name,
 };
 pub use topology::{NetlistFile, Plan, SwitchedSpec, TopologySpec};
 pub use vc_use::VcUse;

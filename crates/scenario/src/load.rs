@@ -1,7 +1,11 @@
 //! Offered loads: a fraction of capacity, or a rate.
 
+use crate::series::LOAD;
 use flitlab_base::document::{Diagnostic, Kind, Node, Number, Slot, Value, rate, wrong_type};
 use flitlab_workload::traffic::OfferedLoad;
+
+/// What a sweep writes in place of its loads if each curve is to find them.
+pub(super) const AUTO: &str = "auto";
 
 /// A number above 0, or a rate.
 pub(super) struct Load;
@@ -44,7 +48,14 @@ impl Kind for Load {
                 let mut problems = wrong_type(self, slot, node);
                 for problem in &mut problems {
                     problem.message = format!("{slot} must be a number or a rate");
-                    problem.help = Some(either(slot, node, "0.3", "\"3 GB/s\""));
+                    problem.help = Some(match &node.value {
+                        Value::Text(text) if text == AUTO => format!(
+                            "a sweep finds its loads: write `{LOAD} = \"{AUTO}\"` in [sweep.grid], and \
+                             {} here, or nothing",
+                            slot.write(node, "0.3")
+                        ),
+                        _ => either(slot, node, "0.3", "\"3 GB/s\""),
+                    });
                 }
                 Err(problems)
             }

@@ -170,7 +170,7 @@ impl Starter {
         let mut commands =
             vec![("check", "what would run, and what is wrong"), ("run", "simulate it once")];
         if let StarterWorkload::Load(_) = self.workload {
-            commands.push(("sweep", "draw the curve: every load of [sweep]"));
+            commands.push(("sweep", "draw the curve: at the loads that it needs"));
         }
         let command = |name: &str| format!("flitlab {name} {path}");
         let width = commands.iter().map(|(name, _)| command(name).len()).max().unwrap_or(0);
@@ -194,10 +194,7 @@ impl Starter {
             // The table stands by itself, so that a user can add lines to it.
             writeln!(page)?;
             describe(page, grid)?;
-            writeln!(
-                page,
-                "[sweep.grid]\n\ntraffic.load = {{ from = 0.1, to = 0.9, step = 0.1 }}"
-            )?;
+            writeln!(page, "[sweep.grid]\n\ntraffic.load = \"auto\"")?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::cli::terminal;
 use crate::cli::text::{counted, duration};
 use crate::cli::{unasked, unlike};
 use flitlab::report::BoundLine;
-use flitlab::scenario::{Deadlock, Network, Point, Scenario, Sweep, Unasked, Unlike};
+use flitlab::scenario::{Deadlock, Loads, Network, Point, Scenario, Sweep, Unasked, Unlike};
 use flitlab::sweep::Simulation;
 
 /// How long tables are made.
@@ -24,6 +24,9 @@ const MAX_TOLD: usize = 8;
 #[derive(Debug, Serialize)]
 pub(super) struct Survey {
     points: usize,
+    /// Whether a point stands for all loads of a curve, which finds them.
+    #[serde(skip)]
+    curves: bool,
     series: usize,
     /// Different fabrics and routings.
     networks: usize,
@@ -80,6 +83,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
     series.dedup();
     let mut survey = Survey {
         points: sweep.points.len(),
+        curves: matches!(sweep.loads, Loads::Curve(_)),
         series: series.len(),
         networks: firsts.len(),
         networks_looked_at: 0,
@@ -124,7 +128,13 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
 pub(super) fn text(survey: &Survey) -> String {
     let series =
         if survey.series == 1 { "1 series".into() } else { format!("{} series", survey.series) };
-    let all = format!("{} in {series}", counted(survey.points, "point"));
+    let all = match survey.curves {
+        true => format!(
+            "{} in {series}, each of which finds its loads",
+            counted(survey.points, "curve")
+        ),
+        false => format!("{} in {series}", counted(survey.points, "point")),
+    };
     let tables = match survey.networks - survey.networks_looked_at {
         0 => "all of them can be run".into(),
         left => format!(

@@ -14,7 +14,7 @@ use super::summary::{print_json, print_text};
 use super::{Failure, folder, unasked, unlike};
 use crate::cli::say::say;
 use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
-use flitlab::scenario::{Document, Network, Setting, Sweep, differences, settings};
+use flitlab::scenario::{Document, Loads, Network, Setting, Sweep, differences, settings};
 
 /// The name of a folder's report in that folder.
 const NAME: &str = "report.html";
@@ -251,7 +251,7 @@ fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Fail
 /// How many points a sweep has that has not ended.
 fn planned(document: &Document) -> Option<usize> {
     let sweep = document.has_sweep().then(|| Sweep::read(document).ok()).flatten()?;
-    sweep.saturation.is_none().then_some(sweep.points.len())
+    matches!(sweep.loads, Loads::Written { .. }).then_some(sweep.points.len())
 }
 
 /// The keys in which scenarios differ from the first one's.

@@ -74,10 +74,9 @@ impl Collect {
         let (folder, json) = (&self.folder, self.json);
         let mut results = Results::begin(folder, resolved, json, &sweep, bar.clone(), interrupt)?;
         for (place, stored) in found {
-            let number = if sweep.saturation.is_some() { place.0 } else { place.1 as usize };
-            if progress[number] != Progress::LeftOut {
+            if progress[place.point] != Progress::LeftOut {
                 let obtained = Obtained { point: stored, computed: false };
-                results.take(place, &sweep.points[number], obtained)?;
+                results.take(place, &sweep.points[place.point], obtained)?;
             }
         }
         bar.finish();

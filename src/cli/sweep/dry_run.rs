@@ -11,7 +11,7 @@ use super::super::text::duration;
 use super::options::Executor;
 use super::submit::shares;
 use super::{Sweep, sweep_folder};
-use flitlab::scenario::{self, Point};
+use flitlab::scenario::{self, Loads, Point};
 use flitlab::sweep::{Progress, plan};
 
 /// A point, or the search for a series' saturation.
@@ -63,7 +63,7 @@ pub(super) fn execute(call: &Sweep, sweep: &scenario::Sweep) -> Result<(), Failu
         None
     };
     let plans = plan(sweep, folder.as_deref())?;
-    let searches = sweep.saturation.is_some();
+    let searches = !matches!(sweep.loads, Loads::Written { .. });
     let points: Vec<Planned> = sweep
         .points
         .iter()
@@ -128,9 +128,10 @@ fn text(listing: &Listing, sweep: &scenario::Sweep) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
-    text += &match sweep.saturation.is_some() {
-        true => count(listing.points.len(), "search", "searches"),
-        false => count(listing.points.len(), "point", "points"),
+    text += &match sweep.loads {
+        Loads::Written { .. } => count(listing.points.len(), "point", "points"),
+        Loads::Curve(_) => count(listing.points.len(), "curve", "curves"),
+        Loads::Saturation { .. } => count(listing.points.len(), "search", "searches"),
     };
     if let (1.., Some(folder)) = (listing.finished, &listing.folder) {
         text += &format!(", {} finished in {}", listing.finished, folder.display());

@@ -12,7 +12,7 @@ mod survey;
 mod sweep_folder;
 mod task;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -30,9 +30,11 @@ use super::threads::Threads;
 use super::{Failure, folder, program, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
-use flitlab::scenario::{self, Point};
+use flitlab::scenario::{self, CurvePrecision, Loads, Point};
 use flitlab::stop;
-use flitlab::sweep::{Simulation, Store, in_parallel, plan, run_grid, run_search};
+use flitlab::sweep::{
+    CurveEvent, Place, Simulation, Store, in_parallel, plan, run_curves, run_grid, run_search,
+};
 use options::{Executor, SlurmOptions};
 use results::Results;
 use sweep_folder::SweepFolder;
@@ -157,7 +159,11 @@ impl Sweep {
         folder::write(&place.results.join("scenario.toml"), &scenario)?;
         if !self.output.json {
             let headline = text::headline(&simulation);
-            mention(&format!("{headline}: {}\n", text::counted(sweep.points.len(), "point")));
+            let one = match sweep.loads {
+                Loads::Curve(_) => "curve",
+                Loads::Written { .. } | Loads::Saturation { .. } => "point",
+            };
+            mention(&format!("{headline}: {}\n", text::counted(sweep.points.len(), one)));
         }
         let again = again(&self.output, self.resume, &place.results);
         self.run(&sweep, &scenario, &simulation, &place, &again)
@@ -181,7 +187,11 @@ impl Sweep {
         let bar = Bar::of_sweep(sweep.points.len() as u64);
         let interrupt = Interrupt::watch({
             let (bar, again) = (bar.clone(), again.to_owned());
-            let searches = sweep.saturation.is_some();
+            let written = matches!(sweep.loads, Loads::Written { .. });
+            let what = match sweep.loads {
+                Loads::Written { .. } | Loads::Curve(_) => "points",
+                Loads::Saturation { .. } => "searches",
+            };
             let identity = |point: &Point| point.identity.to_string();
             let all: Vec<String> = sweep.points.iter().map(identity).collect();
             let results = place.results.clone();
@@ -189,15 +199,12 @@ impl Sweep {
                 let (done, total) = bar.count();
                 bar.finish();
                 // Of an earlier call's points some may not have been looked at yet.
-                let (done, what) = match Store::names(&results) {
-                    Ok(names) if !searches => {
+                let done = match Store::names(&results) {
+                    Ok(names) if written => {
                         let names: HashSet<String> = names.into_iter().collect();
-                        (
-                            all.iter().filter(|&identity| names.contains(identity)).count() as u64,
-                            "points",
-                        )
+                        all.iter().filter(|&identity| names.contains(identity)).count() as u64
                     }
-                    _ => (done, if searches { "searches" } else { "points" }),
+                    _ => done,
                 };
                 farewell(done, total, what, &again);
             }
@@ -206,10 +213,15 @@ impl Sweep {
         let (folder, resolved) = (&place.results, resolved.to_owned());
         let mut results = Results::begin(folder, resolved, json, sweep, bar.clone(), interrupt)?;
         let saturation =
-            estimated(sweep, place, &bar, self.threads.count(), || match sweep.saturation {
-                None => self.run_grid(sweep, &place.store, &bar, &mut results).map(|()| Vec::new()),
-                Some(wanted) => {
-                    self.run_searches(sweep, wanted.tolerance, &place.store, &bar, &mut results)
+            estimated(sweep, place, &bar, self.threads.count(), || match sweep.loads {
+                Loads::Written { past_saturation } => self
+                    .run_grid(sweep, past_saturation, &place.store, &bar, &mut results)
+                    .map(|()| Vec::new()),
+                Loads::Curve(precision) => self
+                    .run_curves(sweep, precision, &place.store, &bar, &mut results)
+                    .map(|()| Vec::new()),
+                Loads::Saturation { tolerance } => {
+                    self.run_searches(sweep, tolerance, &place.store, &bar, &mut results)
                 }
             });
         bar.finish();
@@ -227,20 +239,17 @@ impl Sweep {
     fn run_grid(
         &self,
         sweep: &scenario::Sweep,
+        past_saturation: Option<usize>,
         store: &Store,
         bar: &Bar,
         results: &mut Results<'_>,
     ) -> Result<(), Failure> {
-        let order = order(&sweep.points);
-        let place = |number: usize| {
-            (order[number], u32::try_from(number).expect("a sweep has fewer points"))
-        };
         let threads = self.threads.count();
         let left_out =
-            run_grid(&sweep.points, sweep.past_saturation, store, threads, |number, obtained| {
-                results.take(place(number), &sweep.points[number], obtained)
+            run_grid(&sweep.points, past_saturation, store, threads, |number, obtained| {
+                results.take(Place::of_point(number), &sweep.points[number], obtained)
             })?;
-        results.leave_out(|(_, number)| left_out.binary_search(&(number as usize)).is_ok());
+        results.leave_out(&left_out);
         if !left_out.is_empty() {
             bar.finish();
             say(&format!(
@@ -249,6 +258,31 @@ impl Sweep {
             ));
         }
         Ok(())
+    }
+
+    fn run_curves(
+        &self,
+        sweep: &scenario::Sweep,
+        precision: CurvePrecision,
+        store: &Store,
+        bar: &Bar,
+        results: &mut Results<'_>,
+    ) -> Result<(), Failure> {
+        let searches: Vec<usize> =
+            (0..sweep.points.len()).step_by(sweep.points_of_a_search()).collect();
+        run_curves(sweep, precision, &searches, store, self.threads.count(), |event| {
+            match event {
+                CurveEvent::Open(points) => bar.open(points as u64),
+                CurveEvent::Point(place, obtained) => {
+                    results.take(place, &sweep.points[place.point], obtained)?;
+                    bar.one_done();
+                }
+                CurveEvent::Finished(first) => {
+                    (first..first + sweep.points_of_a_search()).for_each(|it| bar.finished(it));
+                }
+            }
+            Ok(())
+        })
     }
 
     fn run_searches(
@@ -260,9 +294,9 @@ impl Sweep {
         results: &mut Results<'_>,
     ) -> Result<Vec<SaturationNote>, Failure> {
         let results = Mutex::new(results);
-        let take = |place: (usize, u32), obtained| {
+        let take = |place: Place, obtained| {
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.take(place, &sweep.points[place.0], obtained)
+            results.take(place, &sweep.points[place.point], obtained)
         };
         let numbered: Vec<(usize, &Point)> = sweep.points.iter().enumerate().collect();
         let enter = program::for_threads();
@@ -271,7 +305,7 @@ impl Sweep {
             let mut tried = 0;
             let found = run_search(point, tolerance, store, |obtained| {
                 tried += 1;
-                take((number, tried - 1), obtained)
+                take(Place { tried: tried - 1, ..Place::of_point(number) }, obtained)
             })?;
             Ok::<_, Failure>((number, SaturationNote::new(point, number, tolerance, &found)))
         };
@@ -317,13 +351,6 @@ fn estimated<R>(
         over.store(true, Ordering::Relaxed);
         done
     })
-}
-
-/// For each point the place of its series: that of the series' first point.
-fn order(points: &[Point]) -> Vec<usize> {
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    let numbered = points.iter().enumerate();
-    numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
 }
 
 /// Returns the last message of an interrupted sweep.

@@ -1,5 +1,6 @@
 //! The result files of a sweep: rows as they come, and all rows in order at the end.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::super::finished::Finished;
@@ -9,14 +10,15 @@ use super::super::summary::{Expectation, Printed, SaturationNote, Summary, menti
 use super::super::{Failure, program, text, workloads};
 use super::bounds;
 use crate::cli::say::say;
+use flitlab::narrow::narrow;
 use flitlab::report::figure::{FigureRequest, Medium};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
     self, BoundLine, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
     SustainedLoad,
 };
-use flitlab::scenario::{Figures, Point, Sweep};
-use flitlab::sweep::{Obtained, Simulation, label_of};
+use flitlab::scenario::{Figures, Loads, Point, Sweep};
+use flitlab::sweep::{Obtained, Place, Simulation, label_at_load, label_of};
 use flitlab::units::short_time_text;
 
 /// The messages about a point beside its rows.
@@ -31,15 +33,15 @@ pub(super) struct Results<'f> {
     /// The scenario, with every value written out.
     resolved: String,
     rows: ResultFolder,
-    /// Each with its place in the order of the sweep.
-    found: Vec<((usize, u32), report::Point, Told)>,
+    found: Vec<(Place, report::Point, Told)>,
+    /// For each point of the sweep the place of its series: that of the series' first point.
+    order: Vec<usize>,
     json: bool,
     /// Whether points are told apart by their seeds, too.
     repeated: bool,
     figures: Figures,
     bounds: Vec<BoundLine>,
-    /// Whether the bar counts searches, not points.
-    searches: bool,
+    loads: Loads,
     /// Points that were there already.
     pub(crate) known: usize,
     /// Whether all points of the sweep are found.
@@ -59,17 +61,22 @@ impl<'f> Results<'f> {
         bar: Bar,
         interrupt: Interrupt,
     ) -> Result<Self, Failure> {
-        let labels: Vec<Label> = sweep.points.iter().map(|point| label_of(point, 0)).collect();
+        let label = |point| match sweep.loads {
+            Loads::Curve(_) => label_at_load(point, 0, 0.0),
+            Loads::Written { .. } | Loads::Saturation { .. } => label_of(point, 0),
+        };
+        let labels: Vec<Label> = sweep.points.iter().map(label).collect();
         Ok(Self {
             folder,
             resolved,
             rows: ResultFolder::begin(folder, keys_of(&labels))?,
             found: Vec::new(),
+            order: order(&sweep.points),
             json,
             repeated: sweep.repetitions > 1,
             figures: sweep.figures.clone(),
             bounds: bounds::lines(sweep),
-            searches: sweep.saturation.is_some(),
+            loads: sweep.loads,
             known: 0,
             whole: true,
             bar,
@@ -77,21 +84,25 @@ impl<'f> Results<'f> {
         })
     }
 
-    /// Writes a point's rows at once, all of them even if a signal comes. `place` is its place in
-    /// the order of the sweep: that of its series' first point, and its number.
-    pub fn take(
-        &mut self,
-        place: (usize, u32),
-        point: &Point,
-        obtained: Obtained,
-    ) -> Result<(), Failure> {
+    /// Writes a point's rows at once, all of them even if a signal comes.
+    pub fn take(&mut self, place: Place, point: &Point, obtained: Obtained) -> Result<(), Failure> {
         let (warnings, deadlock) =
             (obtained.point.warnings.clone(), obtained.point.deadlock.clone());
-        let found = report::Point::new(label_of(point, place.1), obtained.point);
+        let number = match self.loads {
+            Loads::Written { .. } => narrow(place.point),
+            // Until all are there.
+            Loads::Curve(_) => narrow(self.found.len()),
+            Loads::Saturation { .. } => place.tried,
+        };
+        let label = match place.load {
+            Some(load) => label_at_load(point, number, load),
+            None => label_of(point, number),
+        };
+        let found = report::Point::new(label, obtained.point);
         let rows = self.interrupt.hold();
         self.rows.add(&found)?;
-        if !self.searches {
-            self.bar.point_done(place.1 as usize);
+        if let Loads::Written { .. } = self.loads {
+            self.bar.point_done(place.point);
         }
         drop(rows);
         if !obtained.computed {
@@ -105,9 +116,9 @@ impl<'f> Results<'f> {
         Ok(())
     }
 
-    /// Drops points that turned out to be no part of the sweep.
-    pub fn leave_out(&mut self, left_out: impl Fn((usize, u32)) -> bool) {
-        self.found.retain(|(place, ..)| !left_out(*place));
+    /// Drops points that turned out to be no part of the sweep: their places ascend.
+    pub fn leave_out(&mut self, left_out: &[usize]) {
+        self.found.retain(|(place, ..)| left_out.binary_search(&place.point).is_err());
     }
 
     /// Some points are missing: there will be no summary.json, which tells a finished sweep.
@@ -121,7 +132,18 @@ impl<'f> Results<'f> {
         saturation: Vec<SaturationNote>,
         simulation: &Simulation,
     ) -> Result<(), Failure> {
-        self.found.sort_by_key(|(place, ..)| *place);
+        let order = &self.order;
+        let place_of = |(place, ..): &(Place, report::Point, Told)| {
+            // Positive numbers are ordered as their bits are.
+            let load = place.load.unwrap_or(0.0).to_bits();
+            (order[place.point], load, place.point, place.tried)
+        };
+        self.found.sort_by_key(place_of);
+        if let Loads::Curve(_) = self.loads {
+            for (number, (_, point, _)) in self.found.iter_mut().enumerate() {
+                point.label.point = narrow(number);
+            }
+        }
         let found = self.found.into_iter().map(|(_, point, told)| (point, told));
         let (points, told): (Vec<report::Point>, Vec<Told>) = found.unzip();
         let loads = saturation.iter().map(|note| note.found.clone()).collect();
@@ -174,8 +196,12 @@ impl<'f> Results<'f> {
         if self.json {
             printed.print()?;
         } else {
-            let notes: String =
-                summary.saturation.iter().map(|note| saturation_text(note, repeated)).collect();
+            let notes: String = match self.loads {
+                Loads::Curve(_) => knees_text(summary.points),
+                Loads::Written { .. } | Loads::Saturation { .. } => {
+                    summary.saturation.iter().map(|note| saturation_text(note, repeated)).collect()
+                }
+            };
             print_text(&format!("{notes}results in {place}\n"))?;
             let past = |point: &&report::Point| point.measured.status == Status::NotSteady;
             let unsteady = summary.points.iter().filter(past).count();
@@ -199,6 +225,46 @@ impl<'f> Results<'f> {
         let mut endless = told().filter(|(point, _)| is_endless(point.measured.status));
         endless.next().map_or(Ok(()), |endless| Err(Failure::Run(named(endless))))
     }
+}
+
+/// For each point the place of its series: that of the series' first point.
+fn order(points: &[Point]) -> Vec<usize> {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let numbered = points.iter().enumerate();
+    numbered.map(|(number, point)| *first.entry(&point.series).or_insert(number)).collect()
+}
+
+/// Between which loads each curve that has found its loads ends. Points of a series are neighbours,
+/// and their loads ascend.
+fn knees_text(points: &[report::Point]) -> String {
+    let mut text = String::new();
+    for curve in points.chunk_by(|a, b| a.label.series == b.label.series) {
+        let loads = curve.chunk_by(|a, b| a.measured.offered_load == b.measured.offered_load);
+        let loads: Vec<(f64, bool)> = loads
+            .filter_map(|load| {
+                let steady = load.iter().all(|it| it.measured.status == Status::Steady);
+                Some((load[0].measured.offered_load?, steady))
+            })
+            .collect();
+        let failed = loads.iter().position(|(_, steady)| !steady);
+        let sustained = loads[..failed.unwrap_or(loads.len())].last();
+        let series = match curve[0].label.series.as_str() {
+            "" => "the curve",
+            series => series,
+        };
+        let loads_tried = loads.len();
+        text += &match (sustained, failed.map(|place| loads[place].0)) {
+            (Some((load, _)), Some(failed)) => format!(
+                "  {series}: sustains load {load:.4}, not {failed:.4}; {loads_tried} loads\n"
+            ),
+            (Some((load, _)), None) => format!(
+                "  {series}: sustains load {load:.4}, the most that its sources create; {loads_tried} loads\n"
+            ),
+            (None, Some(failed)) => format!("  {series}: sustains no load, {failed:.4} neither\n"),
+            (None, None) => String::new(),
+        };
+    }
+    text
 }
 
 fn point_name(label: &Label, row: &PointRow, repeated: bool) -> String {

@@ -224,19 +224,23 @@ impl Submitted<'_> {
     }
 }
 
-/// The places of the points that are wanted, as tasks of at most so many: low loads first, and each
-/// result once.
+/// The places of the points that are wanted, as tasks of at most so many, or of at most so many
+/// curves with all their repetitions: low loads first, and each result once.
 pub(super) fn shares(
     sweep: &scenario::Sweep,
     wanted: impl Fn(usize) -> bool,
     settings: &SlurmSettings,
 ) -> Vec<Vec<usize>> {
     let mut seen = HashSet::new();
+    // What is found together is a task's together.
+    let together = sweep.points_of_a_search();
     let places: Vec<usize> = low_loads_first(&sweep.points)
         .into_iter()
+        .filter(|place| place % together == 0)
         .filter(|&place| wanted(place) && seen.insert(sweep.points[place].identity.to_string()))
         .collect();
-    places.chunks(settings.points_per_task.unwrap_or(1)).map(<[usize]>::to_vec).collect()
+    let tasks = places.chunks(settings.points_per_task.unwrap_or(1));
+    tasks.map(|task| task.iter().flat_map(|&first| first..first + together).collect()).collect()
 }
 
 /// Describes the limits of tasks, for people.

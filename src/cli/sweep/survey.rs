@@ -4,12 +4,11 @@ use std::path::Path;
 
 use super::super::summary::SaturationNote;
 use super::super::{Failure, folder};
-use super::order;
 use crate::cli::say::say;
 use flitlab::report::PointResult;
-use flitlab::scenario::{self, Document};
+use flitlab::scenario::{self, Document, Loads};
 use flitlab::sweep::slurm::{ArrayStatus, Submission};
-use flitlab::sweep::{self, Progress, Store};
+use flitlab::sweep::{self, Place, Progress, Store};
 
 /// A sweep as it was begun.
 pub(super) struct Begun {
@@ -54,20 +53,12 @@ impl Begun {
 pub(super) fn look(
     results: &Path,
     sweep: &scenario::Sweep,
-    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), Failure>,
+    each: impl FnMut(Place, PointResult) -> Result<(), Failure>,
 ) -> Result<(Vec<Progress>, Vec<SaturationNote>), Failure> {
-    let points = &sweep.points;
-    let order = order(points);
-    let (progress, ends) = sweep::survey(sweep, results, |(number, tried), stored| {
-        let place = match sweep.saturation {
-            Some(_) => (number, tried),
-            None => (order[number], u32::try_from(number).expect("a sweep has fewer points")),
-        };
-        each(place, stored)
-    })?;
+    let (progress, ends) = sweep::survey(sweep, results, each)?;
     let note = |(number, end): &(usize, _)| {
-        let tolerance = sweep.saturation?.tolerance;
-        Some(SaturationNote::new(&points[*number], *number, tolerance, end))
+        let Loads::Saturation { tolerance } = sweep.loads else { return None };
+        Some(SaturationNote::new(&sweep.points[*number], *number, tolerance, end))
     };
     Ok((progress, ends.iter().filter_map(note).collect()))
 }
@@ -97,7 +88,11 @@ pub(super) fn places(progress: &[Progress], wanted: Progress) -> Vec<usize> {
 
 /// What a sweep consists of.
 pub(super) fn what(sweep: &scenario::Sweep) -> &'static str {
-    if sweep.saturation.is_some() { "searches" } else { "points" }
+    match sweep.loads {
+        Loads::Written { .. } => "points",
+        Loads::Curve(_) => "curves",
+        Loads::Saturation { .. } => "searches",
+    }
 }
 
 /// A folder as one word of the shell.

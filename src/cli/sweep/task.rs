@@ -11,9 +11,11 @@ use super::super::text::counted_are;
 use super::super::threads::Threads;
 use super::results::point_text;
 use flitlab::measure::Saturation;
-use flitlab::scenario::{self, Document};
+use flitlab::scenario::{self, CurvePrecision, Document, Loads};
 use flitlab::sweep::slurm::Submission;
-use flitlab::sweep::{Obtained, Store, in_parallel, label_of, run_search, run_share};
+use flitlab::sweep::{
+    CurveEvent, Obtained, Store, in_parallel, label_of, run_curves, run_search, run_share,
+};
 
 /// Compute the points of one task of a job array; job scripts call this
 #[derive(Debug, Args)]
@@ -67,9 +69,12 @@ impl Task {
         };
         let share: Vec<usize> = share.into_iter().flatten().copied().collect();
         let store = Store::share(results)?;
-        match sweep.saturation {
-            None => self.compute(&sweep, &share, &store),
-            Some(wanted) => self.search(&sweep, &share, wanted.tolerance, &store),
+        match sweep.loads {
+            Loads::Written { past_saturation } => {
+                self.compute(&sweep, &share, past_saturation, &store)
+            }
+            Loads::Curve(precision) => self.draw(&sweep, &share, precision, &store),
+            Loads::Saturation { tolerance } => self.search(&sweep, &share, tolerance, &store),
         }
     }
 
@@ -77,12 +82,12 @@ impl Task {
         &self,
         sweep: &scenario::Sweep,
         share: &[usize],
+        past_saturation: Option<usize>,
         store: &Store,
     ) -> Result<(), Failure> {
         let mut obtained = 0;
         let threads = self.threads.count();
-        let (points, ends_after) = (&sweep.points, sweep.past_saturation);
-        run_share(points, share, ends_after, store, threads, |number, point| {
+        run_share(&sweep.points, share, past_saturation, store, threads, |number, point| {
             obtained += 1;
             say(sweep, number, &point)
         })?;
@@ -93,6 +98,24 @@ impl Task {
                 counted_are(left_out, "point")
             )),
         }
+    }
+
+    fn draw(
+        &self,
+        sweep: &scenario::Sweep,
+        share: &[usize],
+        precision: CurvePrecision,
+        store: &Store,
+    ) -> Result<(), Failure> {
+        let together = sweep.points_of_a_search();
+        // Of points that are equal to those of another curve some may be there.
+        let mut first: Vec<usize> = share.iter().map(|place| place - place % together).collect();
+        first.sort_unstable();
+        first.dedup();
+        run_curves(sweep, precision, &first, store, self.threads.count(), |event| match event {
+            CurveEvent::Point(place, obtained) => say(sweep, place.point, &obtained),
+            CurveEvent::Open(_) | CurveEvent::Finished(_) => Ok(()),
+        })
     }
 
     fn search(

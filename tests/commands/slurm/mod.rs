@@ -6,6 +6,7 @@ mod refused;
 use std::fs;
 
 use crate::common::workplace::Workplace;
+use crate::sweeps::curves::AUTOMATIC;
 use cluster::Cluster;
 use serde_json::Value;
 
@@ -182,4 +183,22 @@ fn a_job_that_slurm_has_forgotten_is_known_from_what_it_has_left() {
     assert_eq!(slurm.wait(&place, "a")["complete"], true);
     slurm.run(&place, &["sweep", "collect", "a"]);
     assert_eq!(place.points("a"), 12);
+}
+
+#[test]
+fn curves_that_find_their_loads_are_a_task_each_and_are_those_of_a_local_sweep() {
+    let Some(slurm) = Cluster::start("of curves") else { return };
+    let place = Workplace::new("slurm_curves");
+    let partition = "[sweep.slurm]\npartition = \"batch\"\n";
+    place.write("a.toml", &format!("{AUTOMATIC}\n{partition}"));
+    place.run(&["sweep", "a.toml", "--out", "local"]);
+    let submitted = slurm.json(&place, &["sweep", "a.toml", "--executor", "slurm", "--out", "b"]);
+    // Two series, each with both of its seeds.
+    assert_eq!((&submitted["tasks"], &submitted["points"]), (&2.into(), &4.into()));
+    let status = slurm.wait(&place, "b");
+    assert_eq!((&status["finished"], &status["complete"]), (&4.into(), &true.into()));
+    let said = slurm.run(&place, &["sweep", "status", "b"]);
+    assert!(said.starts_with("b: 4 curves: 4 finished\n"), "{said}");
+    slurm.run(&place, &["sweep", "collect", "b"]);
+    assert_same_as_local(&place, "local", "b");
 }

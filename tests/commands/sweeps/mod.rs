@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod campaign;
+pub mod curves;
 mod dry_run;
 mod folder;
 #[cfg(unix)]

@@ -17,10 +17,12 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use super::curve::Tried;
+use super::curves;
 use super::saturation::highest_load;
 use super::simulation::{SetupError, Simulation};
 use crate::workload::Share;
-use crate::{InterruptionSpec, Scenario};
+use crate::{CurvePrecision, InterruptionSpec, Scenario};
 use flitlab_base::memory::{fits, most_resident, resident};
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
@@ -188,6 +190,27 @@ impl Pace {
     pub(super) fn is_past_saturation(&self, scenario: &Scenario) -> Result<bool, SetupError> {
         let simulation = Simulation::new(scenario)?;
         Ok(simulation.load().is_some_and(|load| load.fraction > self.sustained))
+    }
+
+    /// The time of a curve that finds its loads, on one thread.
+    ///
+    /// # Errors
+    /// If the scenario can't be simulated.
+    pub(super) fn of_curve(
+        &self,
+        scenario: &Scenario,
+        precision: CurvePrecision,
+    ) -> Result<Duration, SetupError> {
+        let mut curve = curves::begin(scenario, precision)?;
+        let mut time = Duration::ZERO;
+        while let Some(&load) = curve.wanted().front() {
+            time += self.of_point(&scenario.at_load(load))?;
+            let share = load / self.sustained;
+            // As in one queue, by packets of one size.
+            let latency = 1.0 + share / (2.0 * (1.0 - share).max(1e-3));
+            curve.tell(Tried { sustained: share <= 1.0, latency });
+        }
+        Ok(time)
     }
 
     /// The time of a search for saturation on one thread.

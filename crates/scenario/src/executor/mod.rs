@@ -3,6 +3,8 @@
 mod cautions;
 mod checkpoint;
 mod claims;
+mod curve;
+mod curves;
 mod ends;
 mod estimate;
 mod grid;
@@ -24,6 +26,7 @@ mod timeline;
 mod warnings;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use curves::{CurveEvent, run_curves};
 pub use estimate::RunCost;
 pub use grid::{forget, low_loads_first, run_grid, run_share};
 pub use kept_channels::KeptChannels;
@@ -31,7 +34,7 @@ pub use local::in_parallel;
 pub use over_bound::OverBound;
 pub use place::{PlaceError, PlaceSearch, Placed};
 pub use plan::{Progress, Survey, plan, survey};
-pub use points::{Obtained, PointError, label_of, obtain};
+pub use points::{Obtained, Place, PointError, label_at_load, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{BARS_OF_A_POINT, BARS_OF_A_RUN, Outcome, SetupError, Simulation, Work};
 pub use slowdowns::Slowdowns;

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use super::curves;
 use super::ends::{Ends, Place};
 use super::estimate::Pace;
 use super::grid::places;
-use super::points::PointError;
+use super::points::{self, PointError};
 use super::saturation::search_saturation;
 use super::store::Store;
-use crate::{Point, Sweep};
+use crate::{Loads, Point, Sweep};
 use flitlab_base::narrow::narrow;
 use flitlab_engine::measure::Saturation;
 use flitlab_report::PointResult;
@@ -50,37 +51,58 @@ pub type Survey = (Vec<Progress>, Vec<(usize, Saturation)>);
 /// How far each point, or search, of a sweep is, from the points in a folder of results, and the
 /// ends of searches that are finished, with their places. Nothing is computed.
 ///
-/// Points that are there are handed to `each`, also if they turn out to be left out. With a point
-/// come its place in the sweep and, of a search, how many loads were tried before it.
+/// Points that are there are handed to `each` with their places, also if they turn out to be left
+/// out.
 ///
 /// # Errors
 /// If a point can't be read, a scenario of a search can't be simulated, and those of `each`.
 pub fn survey<E: From<PointError>>(
     sweep: &Sweep,
     results: &Path,
-    mut each: impl FnMut((usize, u32), PointResult) -> Result<(), E>,
+    mut each: impl FnMut(points::Place, PointResult) -> Result<(), E>,
 ) -> Result<Survey, E> {
-    let Some(wanted) = sweep.saturation else {
-        let progress = of_grid(sweep, |number| {
-            let stored = Store::look_up(results, &sweep.points[number].identity);
-            let Some(stored) = stored.map_err(PointError::from)? else {
-                return Ok((Progress::Missing, None));
-            };
-            let status = stored.measured.status;
-            each((number, 0), stored)?;
-            Ok::<_, E>((Progress::Finished, Some(status)))
-        })?;
-        return Ok((progress, Vec::new()));
-    };
+    let is_finished = |is: bool| if is { Progress::Finished } else { Progress::Missing };
     let (mut progress, mut ends) = (Vec::new(), Vec::new());
-    for (number, point) in sweep.points.iter().enumerate() {
-        let mut tried = 0;
-        let end = of_search(point, wanted.tolerance, results, |stored| {
-            tried += 1;
-            each((number, tried - 1), stored)
-        })?;
-        progress.push(if end.is_some() { Progress::Finished } else { Progress::Missing });
-        ends.extend(end.map(|end| (number, end)));
+    match sweep.loads {
+        Loads::Written { past_saturation } => {
+            progress = of_grid(&sweep.points, past_saturation, |number| {
+                let stored = Store::look_up(results, &sweep.points[number].identity);
+                let Some(stored) = stored.map_err(PointError::from)? else {
+                    return Ok((Progress::Missing, None));
+                };
+                let status = stored.measured.status;
+                each(points::Place::of_point(number), stored)?;
+                Ok::<_, E>((Progress::Finished, Some(status)))
+            })?;
+        }
+        Loads::Curve(precision) => {
+            for repetitions in sweep.searches() {
+                let first = progress.len();
+                let is_whole =
+                    curves::look_up(repetitions, precision, results, |(number, load), stored| {
+                        let place = points::Place {
+                            load: Some(load),
+                            ..points::Place::of_point(first + number)
+                        };
+                        each(place, stored)
+                    })?;
+                progress.extend(repetitions.iter().map(|_| is_finished(is_whole)));
+            }
+        }
+        Loads::Saturation { tolerance } => {
+            for (number, point) in sweep.points.iter().enumerate() {
+                let mut tried = 0;
+                let end = of_search(point, tolerance, results, |stored| {
+                    tried += 1;
+                    each(
+                        points::Place { tried: tried - 1, ..points::Place::of_point(number) },
+                        stored,
+                    )
+                })?;
+                progress.push(is_finished(end.is_some()));
+                ends.extend(end.map(|end| (number, end)));
+            }
+        }
     }
     Ok((progress, ends))
 }
@@ -108,10 +130,10 @@ fn plan_within(
     each: Duration,
 ) -> Result<Vec<(Progress, Duration)>, PointError> {
     let expected = expected(sweep, &places(&sweep.points), all, each)?;
-    let progress = match sweep.saturation {
+    let progress = match sweep.loads {
         // Which loads it tries, a search finds out as it goes.
-        Some(_) => vec![Progress::Missing; expected.len()],
-        None => of_grid(sweep, |number| {
+        Loads::Curve(_) | Loads::Saturation { .. } => vec![Progress::Missing; expected.len()],
+        Loads::Written { past_saturation } => of_grid(&sweep.points, past_saturation, |number| {
             let look_up = |folder| Store::look_up(folder, &sweep.points[number].identity);
             Ok::<_, PointError>(match results.map(look_up).transpose()?.flatten() {
                 Some(point) => (Progress::Finished, Some(point.measured.status)),
@@ -132,11 +154,12 @@ fn plan_within(
 /// How far each point of a grid is. `look` says it of one, without the ends of series, and how the
 /// point ended or is expected to end.
 fn of_grid<E>(
-    sweep: &Sweep,
+    points: &[Point],
+    past_saturation: Option<usize>,
     look: impl FnMut(usize) -> Result<(Progress, Option<Status>), E>,
 ) -> Result<Vec<Progress>, E> {
-    let places = places(&sweep.points);
-    let mut ends = Ends::new(sweep.past_saturation, places.iter().copied());
+    let places = places(points);
+    let mut ends = Ends::new(past_saturation, places.iter().copied());
     let looked = (0..places.len()).map(look).collect::<Result<Vec<_>, E>>()?;
     for (&place, &(_, status)) in places.iter().zip(&looked) {
         if let Some(status) = status {
@@ -240,7 +263,8 @@ fn rehearse(
     let scenario = |number: usize| &sweep.points[number].scenario;
     let lowest = members.iter().min().map_or(0, |member| member.1);
     let highest = members.iter().max_by_key(|(rank, _)| *rank).map_or(0, |member| member.1);
-    let highest = sweep.saturation.is_none().then(|| scenario(highest));
+    let written = matches!(sweep.loads, Loads::Written { .. });
+    let highest = written.then(|| scenario(highest));
     let pace = Pace::measure(scenario(lowest), highest, limit)?;
     let mut by_rank = BTreeMap::new();
     for &(rank, number) in members {
@@ -248,17 +272,13 @@ fn rehearse(
             // Another seed of the same load.
             continue;
         }
-        let expected = match sweep.saturation {
-            Some(wanted) => Expected {
-                time: pace.of_search(scenario(number), wanted.tolerance)?,
-                past_saturation: false,
-            },
-            None => Expected {
-                time: pace.of_point(scenario(number))?,
-                past_saturation: pace.is_past_saturation(scenario(number))?,
-            },
+        let time = match sweep.loads {
+            Loads::Written { .. } => pace.of_point(scenario(number))?,
+            Loads::Curve(precision) => pace.of_curve(scenario(number), precision)?,
+            Loads::Saturation { tolerance } => pace.of_search(scenario(number), tolerance)?,
         };
-        by_rank.insert(rank, expected);
+        let past_saturation = written && pace.is_past_saturation(scenario(number))?;
+        by_rank.insert(rank, Expected { time, past_saturation });
     }
     Ok(by_rank)
 }

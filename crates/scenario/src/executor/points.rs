@@ -2,8 +2,10 @@
 
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
-use crate::{Identity, Point, Scenario};
+use crate::series::LOAD;
+use crate::{Identity, Point, Scenario, load};
 use flitlab_report::{Label, PointResult, is_setting};
+use flitlab_workload::traffic::OfferedLoad;
 
 /// A point, and whether it had to be computed.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,24 @@ pub enum PointError {
     Store(#[from] StoreError),
 }
 
+/// Which of a sweep's points a result is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// The number of the sweep's point. If loads are found, it stands for all that are tried.
+    pub point: usize,
+    /// Of a search for saturation, how many loads were tried before.
+    pub tried: u32,
+    /// The load, if a curve has found it.
+    pub load: Option<f64>,
+}
+
+impl Place {
+    /// That of a point whose load is written.
+    pub fn of_point(point: usize) -> Self {
+        Self { point, tried: 0, load: None }
+    }
+}
+
 /// Returns the label of a sweep's point in results. `number` is the point's or, in a search for
 /// saturation, the number of the tried load.
 pub fn label_of(point: &Point, number: u32) -> Label {
@@ -32,6 +52,13 @@ pub fn label_of(point: &Point, number: u32) -> Label {
         seed: point.scenario.seed,
         settings: point.of_grid.iter().filter(|(key, _)| is_setting(key)).cloned().collect(),
     }
+}
+
+/// Returns the label of a curve's point at a load that the curve has found.
+pub fn label_at_load(point: &Point, number: u32, load: f64) -> Label {
+    let mut label = label_of(point, number);
+    label.settings.push((LOAD.into(), load::text(&OfferedLoad::Fraction(load))));
+    label
 }
 
 /// The point of a scenario; simulated on one thread if the store does not have it. If another

@@ -15,15 +15,19 @@ pub const CRITERION: &str = "the load is shown to be steady: no channel gets mor
 /// The highest load that is worth a try: the throughput bound (load 1 if that is not known), or as
 /// much as each source can create.
 pub(super) fn highest_load(simulation: &Simulation) -> f64 {
-    // What is more than can be created by rounding alone is refused.
-    const ROUNDING: f64 = 1.0 - 1e-9;
+    let (bound, most) = bound_and_most(simulation);
+    if most < bound * ROUNDING * ROUNDING { most } else { bound }
+}
+
+/// What is more than can be created by rounding alone is refused.
+const ROUNDING: f64 = 1.0 - 1e-9;
+
+/// The throughput bound, load 1 if that is not known, and as much as each source can create.
+pub(super) fn bound_and_most(simulation: &Simulation) -> (f64, f64) {
     let bound = simulation.forecast().throughput();
     let bound = bound.map_or(1.0, |flits| flits / simulation.fabric().capacity());
-    let created = simulation.load().map(|load| load.highest_fraction);
-    match created.filter(|&created| created < bound * ROUNDING) {
-        Some(created) => created * ROUNDING,
-        None => bound,
-    }
+    let created = simulation.load().map_or(f64::INFINITY, |load| load.highest_fraction);
+    (bound, created * ROUNDING)
 }
 
 /// Searches for the highest load of which `sustained` says that it is, between 0 and the throughput

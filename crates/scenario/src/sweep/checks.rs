@@ -1,6 +1,6 @@
 //! Mistakes of a sweep's keys together, or on top of the document.
 
-use super::{axis::Setting, grid::Key, table::SweepTable, zip};
+use super::{Loads, axis::Setting, grid::Key, table::SweepTable, zip};
 use crate::workload::{LOAD_TABLE, SEVERAL, WorkloadKind};
 use crate::{Document, series::LOAD};
 use flitlab_base::document::{Diagnostic, Location, Node, Value, nearest, quoted};
@@ -54,9 +54,42 @@ pub(super) fn check(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> 
             }
         }
     }
-    problems.extend(zip::check(&sweep.zip, &sweep.grid));
+    match &sweep.auto {
+        Some(place) => problems.extend(check_auto(document, sweep, place)),
+        None => problems.extend(zip::check(&sweep.zip, &sweep.grid)),
+    }
     problems.extend(check_whole(document, sweep));
     problems.extend(check_figures(document, &sweep.grid, sweep.figures.each.as_deref()));
+    problems
+}
+
+/// What can't go together with loads that are found.
+fn check_auto(document: &Document, sweep: &SweepTable, place: &Location) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    if let Some(node) = document.get(LOAD).filter(|node| node.place.source.typed) {
+        let help = format!("set the swept values: --set 'sweep.grid.{LOAD}=[{}]'", typed(node));
+        problems.push(vain(node, LOAD).help(help));
+    }
+    if let Loads::Saturation { .. } = sweep.loads {
+        problems.push(
+            Diagnostic::new(place, "the loads are those of a curve, or those of a search")
+                .label("a curve here")
+                .help("leave `traffic.load` or `saturation` out of [sweep]"),
+        );
+    }
+    if let Some(node) = document.get("sweep.past_saturation") {
+        let message = "a curve that finds its loads ends by itself, past saturation";
+        problems.push(Diagnostic::new(&node.place, message).help("leave `past_saturation` out"));
+    }
+    let is_zipped = |group: &zip::Group| group.iter().any(|(path, _)| path == LOAD);
+    if sweep.zip.iter().any(is_zipped) {
+        let message = "loads that are found go with no other key";
+        problems.push(Diagnostic::new(place, message).help(
+            "give the loads, `traffic.load = [0.1, 0.2, 0.3]`, or leave `traffic.load` out of `zip`",
+        ));
+    } else {
+        problems.extend(zip::check(&sweep.zip, &sweep.grid));
+    }
     problems
 }
 
@@ -88,7 +121,7 @@ fn check_key(sweep: &SweepTable, path: &str, place: &Location, twice: bool) -> V
     if path == "sweep" || path.starts_with("sweep.") {
         problems.push(new("a sweep can't sweep itself".into()));
     }
-    if path == LOAD && sweep.saturation.is_some() {
+    if path == LOAD && matches!(sweep.loads, Loads::Saturation { .. }) {
         problems.push(
             new("the load is either given or looked for".into())
                 .label("given here")
@@ -125,7 +158,12 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
         node.map_or_else(|| document.start(), |node| node.place.clone())
     };
     let nothing = sweep.grid.is_empty() && sweep.series.is_empty() && sweep.repetitions == 1;
-    if nothing && sweep.saturation.is_none() {
+    let finds = match sweep.loads {
+        Loads::Written { .. } => None,
+        Loads::Curve(_) => sweep.auto.clone().map(|place| (place, "loads are found")),
+        Loads::Saturation { .. } => Some((place("sweep.saturation"), "saturation is looked for")),
+    };
+    if nothing && finds.is_none() {
         problems.push(
             Diagnostic::new(&place("sweep"), "[sweep] sweeps nothing")
                 .help("give [sweep.grid] a key, for example `traffic.load = [0.1, 0.2, 0.3]`"),
@@ -134,22 +172,32 @@ fn check_whole(document: &Document, sweep: &SweepTable) -> Vec<Diagnostic> {
     let has = |name: &str| document.get(name).is_some();
     // Beside a load, too, what comes to an end is measured until then, and not in a steady state.
     let without_load = |kind: &Registered<WorkloadKind>| has(kind.name) && kind.name != LOAD_TABLE;
-    if sweep.saturation.is_some() && has(SEVERAL) {
-        let message =
-            format!("saturation is looked for by one load, and [{SEVERAL}] may have more");
+    if let Some(node) = document.get("sweep.precision").filter(|_| sweep.auto.is_none()) {
+        let message = "`precision` is that of curves that find their loads";
+        let help = "write `traffic.load = \"auto\"` in [sweep.grid], or leave `precision` out";
+        problems.push(Diagnostic::new(&node.place, message).help(help));
+    }
+    if let Some((place, what)) = finds.as_ref().filter(|_| has(SEVERAL)) {
+        let message = format!("{what} by one load, and [{SEVERAL}] may have more");
         let help = format!(
             "sweep the load of one of them instead: `\"{SEVERAL}.NAME.traffic.load\" = [0.1, 0.2]` in [sweep.grid]"
         );
-        problems.push(Diagnostic::new(&place("sweep.saturation"), message).help(help));
+        problems.push(Diagnostic::new(place, message).help(help));
+    }
+    if let Some((place, what)) = finds.as_ref().filter(|_| has("interruption")) {
+        let message = format!("{what} by what is steady, and an [interruption] is not");
+        let help = "leave [interruption] out, or give the loads: `traffic.load = [0.1, 0.2]` in [sweep.grid]";
+        problems.push(Diagnostic::new(place, message).help(help));
     }
     let mut kinds = document.registry.rows::<WorkloadKind>();
-    if let (Some(_), Some(kind)) = (&sweep.saturation, kinds.find(without_load)) {
+    if let (Some((place, _)), Some(kind)) = (&finds, kinds.find(without_load)) {
         let article = if kind.name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         let message = format!("{article} [{}] has no load that could saturate", kind.name);
-        problems.push(
-            Diagnostic::new(&place("sweep.saturation"), message)
-                .help("`saturation` goes with [traffic]"),
-        );
+        let help = match sweep.loads {
+            Loads::Saturation { .. } => "`saturation` goes with [traffic]",
+            Loads::Curve(_) | Loads::Written { .. } => "`\"auto\"` goes with [traffic]",
+        };
+        problems.push(Diagnostic::new(place, message).help(help));
     }
     // Zipped keys count once.
     let zipped = |key: &&Key| {

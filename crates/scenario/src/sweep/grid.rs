@@ -2,9 +2,19 @@
 
 use std::collections::HashSet;
 
+use crate::load::AUTO;
+use crate::series::LOAD;
 use flitlab_base::document::{
-    Diagnostic, Kind, Location, Node, Slot, Table, Value, range, wrong_type,
+    Diagnostic, Kind, Location, Node, Slot, Table, Value, quoted, range, wrong_type,
 };
+
+/// The keys of a grid.
+#[derive(Clone, Default)]
+pub(super) struct Swept {
+    pub keys: Vec<Key>,
+    /// Where it is said that the load is `"auto"`: it is none of the keys then.
+    pub auto: Option<Location>,
+}
 
 /// A key and its values, each as text and as a value.
 #[derive(Clone)]
@@ -18,7 +28,7 @@ pub(super) struct Key {
 pub(super) struct Grid;
 
 impl Kind for Grid {
-    type Value = Vec<Key>;
+    type Value = Swept;
 
     fn describe(&self) -> String {
         "a table of keys with their values".into()
@@ -28,26 +38,28 @@ impl Kind for Grid {
         "{ router.buffer = [\"72 flits\", \"144 flits\"], traffic.load = [0.1, 0.2, 0.3] }".into()
     }
 
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Vec<Key>, Vec<Diagnostic>> {
+    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<Swept, Vec<Diagnostic>> {
         let Value::Table(table) = &node.value else {
             return Err(wrong_type(self, slot, node));
         };
-        let (mut keys, mut problems) = (Vec::new(), Vec::new());
-        collect(table, "", &mut keys, &mut problems);
-        keys.sort_by_key(|key| (key.key_place.source.order, key.key_place.span.start));
-        if problems.is_empty() { Ok(keys) } else { Err(problems) }
+        let (mut swept, mut problems) = (Swept::default(), Vec::new());
+        collect(table, "", &mut swept, &mut problems);
+        swept.keys.sort_by_key(|key| (key.key_place.source.order, key.key_place.span.start));
+        if problems.is_empty() { Ok(swept) } else { Err(problems) }
     }
 
-    fn show(&self, keys: &Vec<Key>) -> String {
+    fn show(&self, swept: &Swept) -> String {
         let key = |key: &Key| {
             let values: Vec<&str> = key.values.iter().map(|(text, _)| text.as_str()).collect();
             format!("{} = [{}]", key.path, values.join(", "))
         };
-        format!("{{ {} }}", keys.iter().map(key).collect::<Vec<_>>().join(", "))
+        let auto = swept.auto.as_ref().map(|_| format!("{LOAD} = {}", quoted(AUTO)));
+        let keys: Vec<String> = swept.keys.iter().map(key).chain(auto).collect();
+        format!("{{ {} }}", keys.join(", "))
     }
 }
 
-fn collect(table: &Table, above: &str, keys: &mut Vec<Key>, problems: &mut Vec<Diagnostic>) {
+fn collect(table: &Table, above: &str, swept: &mut Swept, problems: &mut Vec<Diagnostic>) {
     for entry in &table.entries {
         let path =
             if above.is_empty() { entry.key.clone() } else { format!("{above}.{}", entry.key) };
@@ -58,8 +70,15 @@ fn collect(table: &Table, above: &str, keys: &mut Vec<Key>, problems: &mut Vec<D
                 range::values(&path, inner, place)
             }
             Value::Table(inner) => {
-                collect(inner, &path, keys, problems);
+                collect(inner, &path, swept, problems);
                 continue;
+            }
+            Value::Text(text) if text == AUTO && path == LOAD => {
+                swept.auto = Some(entry.key_place.clone());
+                continue;
+            }
+            Value::Text(text) if text == AUTO && path.ends_with(LOAD) => {
+                Err(vec![several_loads(&path, place)])
             }
             Value::List(list) => elements(&path, list, place),
             _ => Err(vec![
@@ -72,10 +91,17 @@ fn collect(table: &Table, above: &str, keys: &mut Vec<Key>, problems: &mut Vec<D
             ]),
         };
         match values {
-            Ok(values) => keys.push(Key { path, key_place: entry.key_place.clone(), values }),
+            Ok(values) => swept.keys.push(Key { path, key_place: entry.key_place.clone(), values }),
             Err(more) => problems.extend(more),
         }
     }
+}
+
+fn several_loads(path: &str, place: &Location) -> Diagnostic {
+    let message = format!(
+        "`{path}` can't be \"auto\": a curve is of one load, and there are several workloads"
+    );
+    Diagnostic::new(place, message).help(format!("give its loads: `\"{path}\" = [0.1, 0.2]`"))
 }
 
 fn elements(
@@ -92,6 +118,14 @@ fn elements(
     let (mut texts, mut numbers) = (HashSet::new(), HashSet::new());
     for node in list {
         let text = node.place.text();
+        if path == LOAD && matches!(&node.value, Value::Text(text) if text == AUTO) {
+            problems.push(Diagnostic::new(&node.place, "loads are either given or \"auto\"").help(
+                format!(
+                    "write `{LOAD} = \"auto\"` for those that each curve needs, or numbers alone"
+                ),
+            ));
+            continue;
+        }
         let is_new_number = number(node).is_none_or(|number| numbers.insert(number.to_bits()));
         if !texts.insert(text) || !is_new_number {
             problems.push(

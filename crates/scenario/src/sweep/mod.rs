@@ -40,11 +40,8 @@ const START_LOAD: f64 = 0.01;
 /// The scenarios of a sweep.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// Find each point's highest sustained load, by bisection, instead of running it as it is.
-    pub saturation: Option<Saturation>,
-    /// Loads in a row that do not reach a steady state after which a series ends; none does if
-    /// `None`.
-    pub past_saturation: Option<usize>,
+    /// Which loads its points have.
+    pub loads: Loads,
     /// Runs of every point, with seeds that follow each other.
     pub repetitions: u32,
     /// How its figures look.
@@ -52,7 +49,7 @@ pub struct Sweep {
     /// The requested resources of a job array's tasks; they are no part of the sweep's identity.
     pub slurm: SlurmSettings,
     /// Series in the file's order, the last key fastest; within a series the loads; of each load
-    /// its repetitions.
+    /// its repetitions. If loads are found as it goes, a point stands for all of them.
     pub points: Vec<Point>,
     /// Series that have other routers, links and adapters than the rest, because their topology or
     /// routing has other defaults; empty if all have the same, or the sweep gives them.
@@ -68,11 +65,31 @@ pub struct Sweep {
     table: String,
 }
 
-/// How the highest sustained load is looked for.
+/// Which loads the points of a sweep have.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saturation {
-    /// Width in load at which the search ends.
-    pub tolerance: f64,
+pub enum Loads {
+    /// Those that are written. A series ends after so many loads in a row that do not reach a steady
+    /// state; none does if `None`.
+    Written { past_saturation: Option<usize> },
+    /// Each series finds those that its curve needs (`"auto"`), the same ones in all repetitions.
+    Curve(CurvePrecision),
+    /// Each point finds the highest that it sustains, by bisection to this width in load.
+    Saturation { tolerance: f64 },
+}
+
+/// How exactly a curve is drawn that finds its loads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePrecision {
+    /// Between the highest load that is sustained and the lowest that is not, as a share of the
+    /// load.
+    pub load: f64,
+    /// By which share of the latency a straight line between two points may be off the curve.
+    pub latency: f64,
+}
+
+impl CurvePrecision {
+    /// If nothing is said.
+    pub(super) const USUAL: Self = Self { load: 0.01, latency: 0.05 };
 }
 
 /// One scenario of a sweep.
@@ -157,10 +174,9 @@ impl Sweep {
         // Each point keeps its document; thousands of series are not kept thousands of times.
         let mut base = document.clone();
         base.remove("sweep");
-        if table.saturation.is_some() && document.get(LOAD).is_none() {
-            let place = document
-                .get("sweep.saturation")
-                .map_or_else(|| document.start(), |node| node.place.clone());
+        if !matches!(table.loads, Loads::Written { .. }) && document.get(LOAD).is_none() {
+            let place =
+                document.get("sweep").map_or_else(|| document.start(), |node| node.place.clone());
             let value = Value::Float(START_LOAD, START_LOAD.to_string());
             base.assign(&["traffic", "load"], &place.clone(), Node { value, place });
         }
@@ -224,8 +240,7 @@ impl Sweep {
         let unlike_keys =
             if has_one_preset { unlike::of_keys(&unlike, &given) } else { Vec::new() };
         Ok(Self {
-            saturation: table.saturation,
-            past_saturation: table.past_saturation,
+            loads: table.loads,
             repetitions: table.repetitions,
             figures: table.figures.clone(),
             slurm: table.slurm.clone(),
@@ -249,6 +264,20 @@ impl Sweep {
     /// How the figures of a document's sweep look, whatever else is wrong with it.
     pub fn figures(document: &Document) -> Figures {
         table::read(&mut Reader::reading(document, None)).figures
+    }
+
+    /// The points of each series whose loads are found together: its repetitions if it is a curve's,
+    /// else each for itself.
+    pub fn searches(&self) -> std::slice::Chunks<'_, Point> {
+        self.points.chunks(self.points_of_a_search())
+    }
+
+    /// The points of each of [`Sweep::searches`].
+    pub fn points_of_a_search(&self) -> usize {
+        match self.loads {
+            Loads::Curve(_) => self.repetitions.max(1) as usize,
+            Loads::Written { .. } | Loads::Saturation { .. } => 1,
+        }
     }
 
     /// Returns a point's name for people: its series, load, and seed if it is one of several

@@ -1,17 +1,18 @@
 //! `[sweep]` as it is written.
 
 use super::{
-    Figures, Saturation, SlurmSettings,
+    CurvePrecision, Figures, Loads, SlurmSettings,
     axis::Step,
     figures,
-    grid::{Grid, Key},
+    grid::{Grid, Key, Swept},
     named::NamedSeries,
     slurm,
     zip::{Group, Zip},
 };
 use crate::series::LOAD;
 use flitlab_base::document::{
-    Diagnostic, Entry, Kind, Node, Number, Reader, Slot, Table, Value, Whole, nearest, wrong_type,
+    Diagnostic, Entry, Kind, Location, Node, Number, Reader, Slot, Table, Value, Whole, nearest,
+    wrong_type,
 };
 use flitlab_base::narrow::narrow;
 
@@ -24,8 +25,9 @@ pub(crate) struct SweepTable {
     pub(super) zip: Vec<Group>,
     pub(super) series: Vec<Step>,
     pub(super) repetitions: u32,
-    pub(super) past_saturation: Option<usize>,
-    pub(super) saturation: Option<Saturation>,
+    pub(super) loads: Loads,
+    /// Where it is said that each series finds its loads.
+    pub(super) auto: Option<Location>,
     pub(super) figures: Figures,
     pub(super) slurm: SlurmSettings,
 }
@@ -37,8 +39,10 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> SweepTable {
                combination of the others.";
     reader.table("sweep", doc, |reader| {
         let doc = "The values of each key: a list, or a range whose ends are included, as in \
-                   `traffic.load = { from = 0.1, to = 0.9, step = 0.1 }`.";
-        let grid = reader.optional("grid", &Grid, doc).unwrap_or_default();
+                   `traffic.load = { from = 0.1, to = 0.9, step = 0.1 }`. With `traffic.load = \"auto\"` \
+                   each series finds the loads that its curve needs: coarse ones, then those around the \
+                   highest that is sustained, then finer ones where the latency bends.";
+        let Swept { keys: grid, auto } = reader.optional("grid", &Grid, doc).unwrap_or_default();
         let doc = "Keys of the grid that change together, first values with first values and so on, \
                    instead of each with all values of the other.";
         let zip = reader.optional("zip", &Zip, doc).unwrap_or_default();
@@ -52,28 +56,46 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> SweepTable {
                    after which a series ends.";
         let past_saturation =
             reader.value("past_saturation", &PastSaturation, Some(PAST_SATURATION), doc);
+        let share = || Number { above: 0.0, to: 1.0, inclusive: false };
+        let doc = "How exactly curves are drawn whose loads are \"auto\".";
+        let example = "{ load = 0.01, latency = 0.05 }";
+        let precision = reader.optional_table("precision", example, doc, |reader| {
+            let doc = "Between the highest load that is sustained and the lowest that is not, as a share \
+                       of the load.";
+            let load = reader.value("load", &share(), CurvePrecision::USUAL.load, doc);
+            let doc = "By which share of the mean latency a straight line between two points may be off \
+                       the curve.";
+            let usual = CurvePrecision::USUAL.latency;
+            let latency = reader.value("latency", &share(), usual, doc);
+            CurvePrecision { load, latency }
+        });
         let doc = "Finds the highest load that each combination sustains, by bisection, instead of \
                    running a list of loads.";
         let saturation =
             reader.optional_table("saturation", "{ tolerance = 0.01 }", doc, |reader| {
-                let kind = Number { above: 0.0, to: 1.0, inclusive: false };
                 let doc = "Width in load at which the search ends.";
-                Saturation { tolerance: reader.value("tolerance", &kind, 0.01, doc) }
+                reader.value("tolerance", &share(), 0.01, doc)
             });
+        let loads = match (saturation, &auto) {
+            (Some(tolerance), _) => Loads::Saturation { tolerance },
+            (None, Some(_)) => Loads::Curve(precision.unwrap_or(CurvePrecision::USUAL)),
+            (None, None) => Loads::Written { past_saturation },
+        };
         let figures = figures::read(reader);
         let slurm = slurm::read(reader).unwrap_or_default();
-        SweepTable { grid, zip, series, repetitions, past_saturation, saturation, figures, slurm }
+        SweepTable { grid, zip, series, repetitions, loads, auto, figures, slurm }
     })
 }
 
 /// Whether the sweep gives this key to its points.
 pub(crate) fn gives(sweep: &Table, path: &str) -> bool {
-    const KNOWN: [&str; 8] = [
+    const KNOWN: [&str; 9] = [
         "grid",
         "zip",
         "series",
         "repetitions",
         "past_saturation",
+        "precision",
         "saturation",
         "figures",
         "slurm",

@@ -2,20 +2,29 @@
 
 use std::fmt::Write as _;
 
-use super::{named, table::SweepTable, zip::Zip};
+use super::{CurvePrecision, Loads, named, table::SweepTable, zip::Zip};
+use crate::load::AUTO;
+use crate::series::LOAD;
 use flitlab_base::document::{Kind, Node, Value, quoted};
 
 /// The table's text. `keys` has, for each named series, all resolved keys of one of its points.
 pub(super) fn of_table(sweep: &SweepTable, keys: &[Vec<(String, String)>]) -> String {
     let mut text = String::from("[sweep]\n");
-    if let Some(saturation) = sweep.saturation {
-        let _ = writeln!(text, "saturation = {{ tolerance = {} }}", saturation.tolerance);
-    }
     if !sweep.figures.text.is_empty() {
         let _ = writeln!(text, "figures = {}", sweep.figures.text);
     }
-    let past = sweep.past_saturation.map_or_else(|| "\"all\"".into(), |count| count.to_string());
-    let _ = writeln!(text, "past_saturation = {past}");
+    let _ = match sweep.loads {
+        Loads::Written { past_saturation: None } => writeln!(text, "past_saturation = \"all\""),
+        Loads::Written { past_saturation: Some(count) } => {
+            writeln!(text, "past_saturation = {count}")
+        }
+        Loads::Curve(CurvePrecision { load, latency }) => {
+            writeln!(text, "precision = {{ load = {load}, latency = {latency} }}")
+        }
+        Loads::Saturation { tolerance } => {
+            writeln!(text, "saturation = {{ tolerance = {tolerance} }}")
+        }
+    };
     let _ = writeln!(text, "repetitions = {}", sweep.repetitions);
     if !sweep.zip.is_empty() {
         let _ = writeln!(text, "zip = {}", Zip.show(&sweep.zip));
@@ -26,11 +35,15 @@ pub(super) fn of_table(sweep: &SweepTable, keys: &[Vec<(String, String)>]) -> St
             let _ = writeln!(text, "{series}");
         }
     }
-    if !sweep.grid.is_empty() {
+    let auto = matches!(sweep.loads, Loads::Curve(_));
+    if auto || !sweep.grid.is_empty() {
         text.push_str("\n[sweep.grid]\n");
         for key in &sweep.grid {
             let values: Vec<String> = key.values.iter().map(literal).collect();
             let _ = writeln!(text, "{} = [{}]", key.path, values.join(", "));
+        }
+        if auto {
+            let _ = writeln!(text, "{LOAD} = \"{AUTO}\"");
         }
     }
     text

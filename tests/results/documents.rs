@@ -36,7 +36,8 @@ run | sweep)
         set -- "$@" --set 'exchange.message=512 B'
         case $scenario in */nue/torus4222*) ;; */nue/*) set -- "$@" --set exchange.pattern=random-permutation ;; esac
     else
-        set -- "$@" --set 'measure.window=2 us' --set measure.warm_up_windows=4 --set measure.maximum_windows=10
+        set -- "$@" --set 'measure.window=2 us' --set measure.warm_up_windows=4
+        set -- "$@" --set measure.minimum_windows=10 --set measure.maximum_windows=10
         if [ "$1" = sweep ] && ! echo "$*" | grep -q saturation && grep -q '^traffic.load = ' "$scenario"; then
             set -- "$@" --set 'sweep.grid.traffic.load=[0.1, 0.3]'
         fi

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Failure, folder};
 use flitlab::report::figure::{Figure, FigureKind, FigureRequest, draw_all, figures_of};
 use flitlab::report::folder::{SUMMARY, keys_of};
-use flitlab::report::{ResultFolder, ResultRows, Table};
+use flitlab::report::{Packing, ResultFolder, ResultRows, Table};
 
 /// The file of the resolved scenario in the folder of its results.
 pub(super) const SCENARIO: &str = "scenario.toml";
@@ -21,6 +21,8 @@ pub struct Finished {
     pub(super) summary: Option<String>,
     /// The scenario with every value written out.
     pub scenario: String,
+    /// How its file of channels is written.
+    pub(super) packing: Packing,
     /// The folder of its files, if it has one.
     pub folder: Option<PathBuf>,
 }
@@ -46,7 +48,7 @@ impl Finished {
             claim.fill(|| {
                 folder::write(&claim.join(SCENARIO), &self.scenario)?;
                 let keys = keys_of(self.rows.points.iter().map(|point| &point.label));
-                self.write(ResultFolder::begin(&claim, keys)?, &claim)
+                self.write(ResultFolder::begin(&claim, keys, self.packing)?, &claim)
             })
         };
         save().map_err(|failure: Failure| failure.text())

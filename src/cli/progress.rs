@@ -2,7 +2,7 @@
 //! second; elsewhere a line now and then, once it takes more than ten.
 
 use std::io::{IsTerminal, stderr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -39,6 +39,8 @@ pub(super) struct Bar(Arc<Line>);
 struct Line {
     bar: ProgressBar,
     started: Instant,
+    /// Points of a sweep that will not be done, since their series have ended before them.
+    left_out: AtomicU64,
     /// Whether it is over: nothing is drawn any more, whatever threads that are given up still do.
     over: AtomicBool,
     /// The current activity.
@@ -47,6 +49,9 @@ struct Line {
     /// When the phase of a simulation began that is under way.
     phase: Mutex<Option<(Phase, Instant)>>,
 }
+
+/// How long work may take elsewhere before it is said what is being set up.
+const PATIENCE_OFF_TERMINAL_AT_FIRST: Duration = Duration::from_secs(2);
 
 /// How long the points of a sweep are thought to take.
 #[derive(Default)]
@@ -82,6 +87,7 @@ impl Bar {
         let line = Arc::new(Line {
             bar,
             started: Instant::now(),
+            left_out: AtomicU64::new(0),
             over: AtomicBool::new(false),
             message: Mutex::new(message.into()),
             estimate: Mutex::default(),
@@ -103,8 +109,12 @@ impl Bar {
             });
         } else {
             let weak = Arc::downgrade(&shown.0);
+            let setting_up = !message.is_empty();
             let _ = thread::Builder::new().spawn(move || {
-                thread::sleep(PATIENCE_OFF_TERMINAL);
+                thread::sleep(match setting_up {
+                    true => PATIENCE_OFF_TERMINAL_AT_FIRST,
+                    false => PATIENCE_OFF_TERMINAL,
+                });
                 while let Some(line) = weak.upgrade().filter(|line| !line.is_over()) {
                     say(&line.told());
                     let elapsed = line.started.elapsed();
@@ -200,6 +210,11 @@ impl Bar {
         }
     }
 
+    /// So many points of the sweep will not be done.
+    pub(super) fn left_out(&self, points: u64) {
+        self.0.left_out.store(points, Ordering::Relaxed);
+    }
+
     /// Things done, and to do in all.
     pub(super) fn count(&self) -> (u64, u64) {
         (self.0.bar.position(), self.0.bar.length().unwrap_or(0))
@@ -260,16 +275,17 @@ impl Line {
     fn text(&self) -> String {
         let length = self.bar.length().unwrap_or(0);
         let elapsed = self.started.elapsed();
+        let so_far = duration(elapsed.as_secs_f64());
         let message = self.message.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let done = self.bar.position();
         match (length, message.is_empty()) {
-            (0, _) => format!("{message}, {}", duration(elapsed.as_secs_f64())),
-            (_, false) => format!("{done:>3}% {message}, {}", duration(elapsed.as_secs_f64())),
+            (0, _) => format!("{message}, {so_far}"),
+            (_, false) => format!("{done:>3}% {message}, {so_far}"),
             _ => {
+                let (left_out, some_left_out) = self.left_out();
+                let length = length.saturating_sub(left_out);
                 let left = self.left(elapsed, done, length);
-                let left = left
-                    .map_or_else(String::new, |left| format!(", about {} left", duration(left)));
-                format!("{done}/{length}, {} so far{left}", duration(elapsed.as_secs_f64()))
+                format!("{done}/{length}{some_left_out}, {so_far} so far{left}")
             }
         }
     }
@@ -290,12 +306,21 @@ impl Line {
                 format!("{done}% done, {message}; {so_far} so far{left}")
             }
             _ => {
-                let left = self.left(elapsed, done, length);
-                let left = left
-                    .map_or_else(String::new, |left| format!(", about {} left", duration(left)));
-                let open = length.saturating_sub(done);
-                format!("{done} of {length} done, {open} to go; {so_far} so far{left}")
+                let (left_out, some_left_out) = self.left_out();
+                let open = length.saturating_sub(done + left_out);
+                let left = self.left(elapsed, done, length.saturating_sub(left_out));
+                format!(
+                    "{done} of {length} done{some_left_out}, {open} to go; {so_far} so far{left}"
+                )
             }
+        }
+    }
+
+    /// Points that are left out, and how that is said.
+    fn left_out(&self) -> (u64, String) {
+        match self.left_out.load(Ordering::Relaxed) {
+            0 => (0, String::new()),
+            points => (points, format!(", {points} left out")),
         }
     }
 
@@ -307,11 +332,12 @@ impl Line {
         (done > 0).then(|| since.elapsed().as_secs_f64() * (100.0 / done.min(100) as f64 - 1.0))
     }
 
-    /// Seconds that are left of a sweep: what its other points are thought to take, by how long
-    /// those took that are done; without an idea of either, as long a point as so far.
-    fn left(&self, elapsed: Duration, done: u64, all: u64) -> Option<f64> {
+    /// What is left of a sweep, as far as is known: what its other points are thought to take, by how
+    /// long those took that are done; without an idea of either, as long a point as so far.
+    fn left(&self, elapsed: Duration, done: u64, all: u64) -> String {
         let estimate = self.estimate.lock().unwrap_or_else(PoisonError::into_inner);
-        estimate.left(elapsed.as_secs_f64(), done, all)
+        let left = estimate.left(elapsed.as_secs_f64(), done, all);
+        left.map_or_else(String::new, |left| format!(", about {} left", duration(left)))
     }
 }
 
@@ -373,6 +399,12 @@ mod tests {
         let said = told(&sweep);
         assert!(said.starts_with("1 of 3 done, 2 to go; "), "{said}");
         assert!(said.contains(" so far, about ") && said.ends_with(" left"), "{said}");
+
+        let sweep = Bar::of_sweep(9);
+        sweep.point_done(0);
+        sweep.left_out(3);
+        let said = told(&sweep);
+        assert!(said.starts_with("1 of 9 done, 3 left out, 5 to go; "), "{said}");
 
         let run = Bar::of_run();
         let at = |phase, done| Progress { phase, time: Picoseconds(2_000_000), done, most: 50 };

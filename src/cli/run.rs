@@ -203,7 +203,7 @@ impl Run {
         let note = found.deadlock.as_ref().map(|found| DeadlockNote::new(0, found));
         let label = Label { seed: scenario.seed, ..Label::default() };
         // What is printed looks at all channels, whichever are kept.
-        let kept = scenario.kept_channels.keep(simulation.fabric(), found.channels.clone());
+        let kept = scenario.kept.channels.keep(simulation.fabric(), found.channels.clone());
         let channels = std::mem::replace(&mut found.channels, kept);
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
@@ -227,10 +227,13 @@ impl Run {
             figures: wish,
             summary: Some(summary.text()),
             scenario: resolved,
+            packing: scenario.kept.packing,
             folder: results.as_deref().map(Path::to_path_buf),
         };
         if let Some(results) = &results {
-            results.fill(|| finished.write(ResultFolder::begin(results, Vec::new())?, results))?;
+            results.fill(|| {
+                finished.write(ResultFolder::begin(results, Vec::new(), finished.packing)?, results)
+            })?;
         }
         program::give(|answer| answer.result = Some(finished));
         if let Some(keeper) = &keeper {

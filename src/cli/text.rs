@@ -415,6 +415,15 @@ pub(super) fn headline(simulation: &Simulation) -> String {
     )
 }
 
+/// That so many of the points of a sweep keep channels by group, and how to keep each.
+pub(super) fn channels_by_group(points: usize, of: usize) -> String {
+    let which = if points < of { format!(" of {points} of {of} points") } else { String::new() };
+    format!(
+        "channels.csv has the mean and the most of each group of channels{which}; `channels = \"all\"` in [results] \
+         keeps each channel"
+    )
+}
+
 /// `1 point is`, `3 points are`.
 pub(super) fn counted_are(count: usize, noun: &str) -> String {
     format!("{} {}", counted(count, noun), if count == 1 { "is" } else { "are" })

@@ -2,6 +2,9 @@
 //! show, and no others.
 
 use std::fs;
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 
 use crate::common::workplace::Workplace;
 
@@ -135,7 +138,11 @@ fn a_sweep_keeps_no_more_of_its_points() {
         files.filter(|file| file.extension().is_some_and(|it| it == "point")).collect();
     assert_eq!(points.len(), 2);
     for point in points {
-        let text = fs::read_to_string(point).unwrap();
+        // After the first line a text that is compressed.
+        let content = fs::read(point).unwrap();
+        let begin = content.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        let mut text = String::new();
+        GzDecoder::new(&content[begin..]).read_to_string(&mut text).unwrap();
         assert_eq!(text.matches(",network,").count(), 3, "{text}");
     }
 }
@@ -198,4 +205,58 @@ fn the_page_of_a_run_has_the_distribution_and_the_course_of_it() {
     {
         assert!(page.contains(&format!("\"title\":\"{title}\",\"svg\":")), "{title}");
     }
+}
+
+/// A sweep of a torus with 1,536 channels between routers, of two loads.
+const MANY: &str = "[topology.torus]\ndimensions = [8, 8, 4]\n[traffic]\npattern = \"uniform\"\n\
+                    [measure]\nwindow = \"1 us\"\nwarm_up_windows = 1\nminimum_windows = 2\nmaximum_windows = 2\n\
+                    [sweep.grid]\ntraffic.load = [0.1, 0.2]\n";
+
+#[test]
+fn a_sweep_of_many_channels_keeps_groups_unless_it_says_something_else() {
+    let place = Workplace::new("kept_channels_of_many");
+    place.write("a.toml", MANY);
+    let call = ["sweep", "a.toml", "--out", "groups", "--no-figures"];
+    let output = place.flitlab(&call);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("note: channels.csv has the mean and the most of each group"), "{said}");
+    assert!(said.contains("`channels = \"all\"` in [results] keeps each channel"), "{said}");
+    // Of each direction, and of the channels to and from nodes, the mean and the most.
+    let groups = rows(&place, "groups");
+    assert!(groups.len() < 2 * 20, "{}", groups.len());
+    assert!(place.run(&["check", "a.toml"]).contains("\n  results "));
+
+    // What is typed is kept, as is what a run has.
+    let all = ["--set", "results.channels=all", "--no-figures", "--out", "all"];
+    let output = place.flitlab(&[&["sweep", "a.toml"][..], &all].concat());
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("channels.csv has the mean"));
+    assert!(rows(&place, "all").len() > 2 * 1536);
+    place.run(&["run", "a.toml", "--set", "traffic.load=0.1", "--out", "run", "--no-figures"]);
+    assert!(rows(&place, "run").len() > 1536);
+
+    // The resolved sweep says what it keeps, and keeps the same.
+    assert!(place.read("groups/scenario.toml").contains("channels = \"groups\""));
+    place.run(&["sweep", "groups/scenario.toml", "--out", "again", "--no-figures"]);
+    for name in ["points.csv", "channels.csv", "summary.json", "scenario.toml"] {
+        assert_eq!(place.read(&format!("groups/{name}")), place.read(&format!("again/{name}")));
+    }
+}
+
+#[test]
+fn compressed_channels_change_no_point_and_are_read_by_figures_and_pages() {
+    let place = Workplace::new("kept_channels_compressed");
+    place.write("a.toml", SMALL);
+    let sweep = ["sweep", "a.toml", "--set", "sweep.grid.traffic.load=[0.1, 0.2]", "--out", "r"];
+    place.run(&sweep);
+    let plain = place.read("r/channels.csv");
+    let compressed = ["--set", "results.compressed=true", "--resume"];
+    let said = place.run(&[&sweep[..], &compressed].concat());
+    assert!(said.contains("2 points were there already\n"), "{said}");
+    let names = |name: &str| place.0.join("r").join(name).exists();
+    assert!(names("channels.csv.gz") && !names("channels.csv"));
+    assert!(place.read_bytes("r/channels.csv.gz").len() < plain.len() / 4);
+    let drawn = place.run(&["plot", "r", "--only", "channels", "--format", "svg", "--out", "p"]);
+    assert!(drawn.contains("channels.svg"), "{drawn}");
+    place.run(&["report", "r", "--out", "page.html"]);
+    assert!(place.read("page.html").contains("(0,0) +x"));
 }

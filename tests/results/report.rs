@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use flitlab::report::ResultFolder;
+use flitlab::report::{Packing, ResultFolder};
 use serde_json::{Value, json};
 
 use crate::common::browser::Browser;
@@ -96,7 +96,7 @@ fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
     let place = Workplace::new("report_workloads");
     let mut points = made_up::sweep("a", 0.7, 600.0, 0.5);
     points[1].workloads = made_up::workloads();
-    let folder = ResultFolder::begin(&place.0, Vec::new()).unwrap();
+    let folder = ResultFolder::begin(&place.0, Vec::new(), Packing::Plain).unwrap();
     folder.finish(&points, &[]).unwrap();
     place.run(&["report", "."]);
     assert!(place.read("report.html").contains("\"workload_columns\":[{\"name\":\"workload\""));

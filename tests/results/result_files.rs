@@ -4,8 +4,8 @@ use std::fs;
 
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    ChannelRow, Label, Labels, Point, PointRow, ResultFolder, ResultRows, RowWriter, Status,
-    Sustained, SustainedLoad, WorkloadRow, read,
+    ChannelRow, Label, Labels, Packing, Point, PointRow, ResultFolder, ResultRows, RowWriter,
+    Status, Sustained, SustainedLoad, WorkloadRow, read,
 };
 use flitlab::units::Picoseconds;
 
@@ -89,7 +89,7 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
     let saturation = vec![SustainedLoad { label: points[0].label.clone(), found }];
     let keys = keys_of(points.iter().map(|point| &point.label));
     assert_eq!(keys, ["router.buffer", "pass"]);
-    let mut rows = ResultFolder::begin(&folder.0, keys).unwrap();
+    let mut rows = ResultFolder::begin(&folder.0, keys, Packing::Plain).unwrap();
     // In the order in which threads come to an end.
     points.iter().rev().for_each(|point| rows.add(point).unwrap());
     rows.finish(&points, &saturation).unwrap();
@@ -108,13 +108,49 @@ fn a_folder_comes_back_with_each_row_at_its_point_and_each_key_in_its_column() {
 }
 
 #[test]
+fn compressed_channels_are_read_as_far_as_they_were_written() {
+    let folder = Folder::new("compressed_channels");
+    let mut points = sweep("a", 0.7, 600.0, 0.5);
+    rounded(&mut points);
+    points.iter_mut().for_each(|point| point.channels = torus_channels());
+    let each = points[0].channels.len();
+    let mut rows = ResultFolder::begin(&folder.0, Vec::new(), Packing::Gzip).unwrap();
+    points.iter().for_each(|point| rows.add(point).unwrap());
+    let path = folder.file("channels.csv.gz");
+    let read_back = || -> usize {
+        let mut found = ResultRows { points: points.clone(), ..ResultRows::default() };
+        found.points.iter_mut().for_each(|point| point.channels.clear());
+        found.read_channels(&folder.0, drop).unwrap();
+        found.points.iter().map(|point| point.channels.len()).sum()
+    };
+    assert_eq!(read_back(), points.len() * each);
+    // A kill has cut short what was written last.
+    let whole = fs::read(&path).unwrap();
+    fs::write(&path, &whole[..whole.len() - 20]).unwrap();
+    let left = read_back();
+    assert!((points.len() - 1) * each <= left && left < points.len() * each, "{left}");
+    rows.finish(&points, &[]).unwrap();
+    assert_eq!(read_back(), points.len() * each);
+    assert!(!folder.file("channels.csv").exists());
+    // Written in another way, the earlier file is gone.
+    ResultFolder::begin(&folder.0, Vec::new(), Packing::Plain)
+        .unwrap()
+        .finish(&points, &[])
+        .unwrap();
+    assert!(!path.exists() && read_back() == points.len() * each);
+}
+
+#[test]
 fn the_workloads_of_points_have_a_file_with_the_columns_that_one_of_them_has() {
     let folder = Folder::new("workloads");
     let mut points = sweep("a", 0.7, 600.0, 0.5);
     rounded(&mut points);
     points[1].workloads = workloads();
     let finish = |points: &[Point]| {
-        ResultFolder::begin(&folder.0, Vec::new()).unwrap().finish(points, &[]).unwrap();
+        ResultFolder::begin(&folder.0, Vec::new(), Packing::Plain)
+            .unwrap()
+            .finish(points, &[])
+            .unwrap();
         ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap().points
     };
     assert_eq!(finish(&points), points);

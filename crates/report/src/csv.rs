@@ -6,9 +6,12 @@
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize as _, Deserializer, Serialize};
 use serde_json::Value;
@@ -53,9 +56,23 @@ pub struct Rows<R> {
 pub struct RowWriter<R: 'static> {
     path: PathBuf,
     file: File,
+    packing: Packing,
     labels: Labels,
     columns: Vec<&'static Column<R>>,
 }
+
+/// How a file's bytes are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packing {
+    #[default]
+    Plain,
+    /// Compressed, each write a member of its own, so that what is there can always be read (RFC
+    /// 1952, section 2.2).
+    Gzip,
+}
+
+/// The extension of compressed files.
+const GZIP: &str = "gz";
 
 impl<R: Row> RowWriter<R> {
     /// Begins a new file with the header.
@@ -63,18 +80,31 @@ impl<R: Row> RowWriter<R> {
     /// # Errors
     /// If the file exists or can't be written.
     pub fn create(path: impl Into<PathBuf>, labels: Labels) -> Result<Self, ReportError> {
-        Self::begin(path.into(), labels, R::columns().iter().collect())
+        Self::begin(path.into(), Packing::Plain, labels, R::columns().iter().collect())
+    }
+
+    /// Begins a new file, as [`RowWriter::create`], which may be compressed.
+    ///
+    /// # Errors
+    /// As [`RowWriter::create`].
+    pub(super) fn create_packed(
+        path: impl Into<PathBuf>,
+        packing: Packing,
+        labels: Labels,
+    ) -> Result<Self, ReportError> {
+        Self::begin(path.into(), packing, labels, R::columns().iter().collect())
     }
 
     fn begin(
         path: PathBuf,
+        packing: Packing,
         labels: Labels,
         columns: Vec<&'static Column<R>>,
     ) -> Result<Self, ReportError> {
         let file = OpenOptions::new().append(true).create_new(true).open(&path);
         let file = file.map_err(FileError::write(&path))?;
         let header = header_line(&labels, &columns, &path)?;
-        let mut writer = Self { path, file, labels, columns };
+        let mut writer = Self { path, file, packing, labels, columns };
         writer.put(&header)?;
         Ok(writer)
     }
@@ -137,13 +167,25 @@ impl<R: Row> RowWriter<R> {
     ) -> Result<(), ReportError> {
         let has =
             |column: &&Column<R>| rows.iter().any(|(_, row)| (column.cell)(row) != Cell::Empty);
-        let mut writer =
-            Self::begin(path.into(), labels, R::columns().iter().filter(has).collect())?;
+        let mut writer = Self::begin(
+            path.into(),
+            Packing::Plain,
+            labels,
+            R::columns().iter().filter(has).collect(),
+        )?;
         writer.write_all(rows.iter().copied())
     }
 
     fn put(&mut self, line: &[u8]) -> Result<(), ReportError> {
-        let written = self.file.write_all(line).and_then(|()| self.file.flush());
+        let write = |file: &mut File| match self.packing {
+            Packing::Plain => file.write_all(line),
+            Packing::Gzip => {
+                let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+                packed.write_all(line)?;
+                file.write_all(&packed.finish()?)
+            }
+        };
+        let written = write(&mut self.file).and_then(|()| self.file.flush());
         Ok(written.map_err(FileError::write(&self.path))?)
     }
 }
@@ -202,6 +244,8 @@ pub(super) fn read_some<R: Row>(
     mut wanted: impl FnMut(&Label) -> bool,
 ) -> Result<Rows<(Label, R)>, ReportError> {
     let content = read_bytes(path).map_err(FileError::read(path))?;
+    let content =
+        if path.extension().is_some_and(|it| it == GZIP) { unpacked(&content) } else { content };
     let whole = whole_lines(&content);
     let lines = whole.iter().filter(|&&byte| byte == b'\n').count() as u64;
     let incomplete_line = (whole.len() < content.len()).then_some(lines + 1);
@@ -266,6 +310,16 @@ pub(super) fn read_some<R: Row>(
         rows.push((label, row::<R>(&record, &of_row).map_err(wrong)?));
     }
     Ok(Rows { rows, incomplete_line, absent })
+}
+
+/// What compressed bytes hold, as far as they can be read: a kill may have cut the last ones short.
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    let (mut content, mut part) = (Vec::new(), vec![0; AT_ONCE]);
+    let mut reader = MultiGzDecoder::new(bytes);
+    while let Ok(read @ 1..) = reader.read(&mut part) {
+        content.extend_from_slice(&part[..read]);
+    }
+    content
 }
 
 /// [`Row::of_text`] of any kind.

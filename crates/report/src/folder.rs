@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::csv::Row;
+use super::csv::{Packing, Row};
 use super::{
     ChannelRow, Label, Labels, Point, PointRow, ReportError, RowWriter, SustainedLoad, means_text,
 };
@@ -14,6 +14,8 @@ use flitlab_base::FileError;
 pub const POINTS: &str = "points.csv";
 /// A row for each channel of a point.
 pub const CHANNELS: &str = "channels.csv";
+/// The same, compressed.
+pub const PACKED_CHANNELS: &str = "channels.csv.gz";
 /// A row for each step of a point's distribution of latencies.
 pub const LATENCIES: &str = "latencies.csv";
 /// A row for each window of a point.
@@ -50,21 +52,23 @@ pub const SUMMARY: &str = "summary.json";
 pub struct ResultFolder {
     folder: PathBuf,
     labels: Labels,
+    packing: Packing,
     points: RowWriter<PointRow>,
     channels: RowWriter<ChannelRow>,
 }
 
 impl ResultFolder {
-    /// Begins the files of rows in a folder; labels have columns for these keys of a sweep. Rows of
-    /// an earlier call are replaced.
+    /// Begins the files of rows in a folder, that of channels packed so; labels have columns for these
+    /// keys of a sweep. Rows of an earlier call are replaced.
     ///
     /// # Errors
     /// If a file can't be removed or written.
-    pub fn begin(folder: &Path, keys: Vec<String>) -> Result<Self, ReportError> {
+    pub fn begin(folder: &Path, keys: Vec<String>, packing: Packing) -> Result<Self, ReportError> {
         for name in [
             SUMMARY,
             POINTS,
             CHANNELS,
+            PACKED_CHANNELS,
             LATENCIES,
             WINDOWS,
             WORKLOADS,
@@ -85,7 +89,12 @@ impl ResultFolder {
         let labels = Labels::All(keys);
         Ok(Self {
             points: RowWriter::create(folder.join(POINTS), labels.clone())?,
-            channels: RowWriter::create(folder.join(CHANNELS), Labels::Place)?,
+            channels: RowWriter::create_packed(
+                folder.join(name_of_channels(packing)),
+                packing,
+                Labels::Place,
+            )?,
+            packing,
             folder: folder.into(),
             labels,
         })
@@ -108,7 +117,7 @@ impl ResultFolder {
     /// # Errors
     /// If a file can't be written.
     pub fn finish(self, points: &[Point], found: &[SustainedLoad]) -> Result<(), ReportError> {
-        let mut put = Rewrite { folder: &self.folder };
+        let mut put = Rewrite { folder: &self.folder, packing: self.packing };
         of_points(points, &self.labels, &mut put)?;
         if !found.is_empty() {
             let rows = found.iter().map(|it| (&it.label, &it.found));
@@ -186,6 +195,8 @@ pub(super) fn of_points<T: TakeFiles>(
 /// Files that are replaced as wholes.
 struct Rewrite<'f> {
     folder: &'f Path,
+    /// Of the file of channels.
+    packing: Packing,
 }
 
 impl TakeFiles for Rewrite<'_> {
@@ -198,13 +209,16 @@ impl TakeFiles for Rewrite<'_> {
         filled: bool,
         rows: &[(&Label, &R)],
     ) -> Result<(), ReportError> {
-        let path = self.folder.join(name);
+        let packing = if name == CHANNELS { self.packing } else { Packing::Plain };
+        let path =
+            self.folder.join(if name == CHANNELS { name_of_channels(packing) } else { name });
         let partial = path.with_extension("partial");
         remove(&partial)?;
         let written = if filled {
             RowWriter::write_filled(&partial, labels.clone(), rows)
         } else {
-            RowWriter::write_file(&partial, labels.clone(), rows.iter().copied())
+            RowWriter::create_packed(&partial, packing, labels.clone())
+                .and_then(|mut writer| writer.write_all(rows.iter().copied()))
         };
         let moved = || Ok(fs::rename(&partial, &path).map_err(FileError::write(&path))?);
         written.and_then(|()| moved()).inspect_err(|_| {
@@ -212,6 +226,19 @@ impl TakeFiles for Rewrite<'_> {
             let _ = fs::remove_file(&partial);
         })
     }
+}
+
+fn name_of_channels(packing: Packing) -> &'static str {
+    match packing {
+        Packing::Plain => CHANNELS,
+        Packing::Gzip => PACKED_CHANNELS,
+    }
+}
+
+/// The file of channels in a folder: the compressed one if it is there.
+pub(super) fn path_of_channels(folder: &Path) -> PathBuf {
+    let packed = folder.join(PACKED_CHANNELS);
+    if packed.exists() { packed } else { folder.join(CHANNELS) }
 }
 
 /// The keys of a sweep that its points give values, in the order in which they come.

@@ -89,7 +89,7 @@ pub use application::{
 pub use channel::ChannelRow;
 pub use channel_groups::{GroupRow, group_rows};
 pub use columns::{NamedColumn, Table, Values};
-pub use csv::{Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
+pub use csv::{Packing, Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;
 pub use deliveries::{MessageRow, PacketRow, write_messages, write_packets};
 pub use digest_log::{DigestLog, DigestRow};

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read_some};
 use super::folder::{
-    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
-    SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS,
+    ACTIVITY, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION, SLOWDOWNS,
+    SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
 };
 use super::{ChannelRow, Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -159,7 +159,7 @@ impl ResultRows {
         folder: &Path,
         mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
-        let path = folder.join(CHANNELS);
+        let path = path_of_channels(folder);
         attach(&mut self.points, &path, |point| &mut point.channels, &mut note)
     }
 
@@ -169,7 +169,7 @@ impl ResultRows {
     /// As [`ResultRows::read`].
     pub fn have_channels(&self, folder: &Path) -> Result<Vec<bool>, ReportError> {
         let mut have = vec![false; self.points.len()];
-        let path = folder.join(CHANNELS);
+        let path = path_of_channels(folder);
         if path.exists() {
             let places = places(&self.points);
             let looked = read_some::<ChannelRow>(&path, &Labels::Place, |label| {
@@ -196,7 +196,7 @@ impl ResultRows {
         wanted: &[bool],
         mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
-        let path = folder.join(CHANNELS);
+        let path = path_of_channels(folder);
         let points = &mut self.points;
         attach_some(points, &path, |at| wanted[at], |point| &mut point.channels, &mut note)
     }

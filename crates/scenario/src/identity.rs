@@ -14,8 +14,8 @@ use flitlab_base::document::hexadecimal;
 /// for this one's; a test notices (`tests/simulation/identity.rs`).
 pub const RESULTS_VERSION: u32 = 23;
 
-/// Keys that name results and decide nothing about them.
-const NAMES: [&str; 2] = ["name", "title"];
+/// Keys that name results, or say how files are written, and decide nothing about results.
+const NAMES: [&str; 3] = ["name", "title", "results.compressed"];
 
 /// The key that a search for saturation varies.
 const LOAD: &str = "traffic.load";

@@ -154,7 +154,7 @@ pub struct Scenario {
     pub workload: Workloads,
     pub measure: Settings,
     /// Which rows of channels are kept.
-    pub kept_channels: executor::KeptChannels,
+    pub kept: executor::Kept,
     /// Of a load only.
     pub interruption: Option<InterruptionSpec>,
 }
@@ -238,7 +238,7 @@ impl Scenario {
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,
-            kept_channels: draft.kept_channels,
+            kept: draft.kept,
             interruption: draft.interruption,
         };
         Ok((scenario, reading.resolved))
@@ -257,6 +257,13 @@ struct Resolved {
 }
 
 impl Resolved {
+    /// Gives a key another value, as TOML.
+    fn set(&mut self, path: &str, value: &str) {
+        if let Some((_, text)) = self.keys.iter_mut().find(|(key, _)| key == path) {
+            value.clone_into(text);
+        }
+    }
+
     fn identity(&self) -> Identity {
         Identity::new(self)
     }

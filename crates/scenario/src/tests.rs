@@ -477,7 +477,7 @@ fn saturation_needs_no_load() {
     let text = PLAIN.replace("load = 0.3", "")
         + "[sweep]\nsaturation = { tolerance = 0.02 }\n[sweep.grid]\nseed = [3, 4]";
     let sweep = Sweep::read(&document(&text)).unwrap();
-    assert_eq!(sweep.saturation, Some(Saturation { tolerance: 0.02 }));
+    assert_eq!(sweep.loads, Loads::Saturation { tolerance: 0.02 });
     let seeds: Vec<u64> = sweep.points.iter().map(|point| point.scenario.seed).collect();
     assert_eq!(seeds, [3, 4]);
     let mut one = sweep.points[0].document.clone();

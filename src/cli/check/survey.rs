@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::Failure;
 use crate::cli::sweep::bounds;
 use crate::cli::terminal;
-use crate::cli::text::{counted, duration};
+use crate::cli::text::{channels_by_group, counted, duration};
 use crate::cli::{unasked, unlike};
 use flitlab::report::BoundLine;
 use flitlab::scenario::{Deadlock, Loads, Network, Point, Scenario, Sweep, Unasked, Unlike};
@@ -27,6 +27,9 @@ pub(super) struct Survey {
     /// Whether a point stands for all loads of a curve, which finds them.
     #[serde(skip)]
     curves: bool,
+    /// Points that keep channels by group because they have many.
+    #[serde(skip)]
+    by_group: usize,
     series: usize,
     /// Different fabrics and routings.
     networks: usize,
@@ -83,6 +86,7 @@ pub(super) fn look(sweep: &Sweep) -> Result<Survey, Failure> {
     series.dedup();
     let mut survey = Survey {
         points: sweep.points.len(),
+        by_group: sweep.by_group,
         curves: matches!(sweep.loads, Loads::Curve(_)),
         series: series.len(),
         networks: firsts.len(),
@@ -144,6 +148,9 @@ pub(super) fn text(survey: &Survey) -> String {
         ),
     };
     let mut text = terminal::fact("sweep", &format!("{all}; {tables}"), 21);
+    if survey.by_group > 0 {
+        text += &terminal::fact("results", &channels_by_group(survey.by_group, survey.points), 21);
+    }
     if let Some(differ) = unasked::text(&survey.unasked) {
         text += &terminal::fact("compared", &differ, 21);
     }

@@ -33,7 +33,8 @@ pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, CurvePrecision, Loads, Point};
 use flitlab::stop;
 use flitlab::sweep::{
-    CurveEvent, Place, Simulation, Store, in_parallel, plan, run_curves, run_grid, run_search,
+    CurveEvent, GridEvent, Place, Simulation, Store, in_parallel, plan, run_curves, run_grid,
+    run_search,
 };
 use options::{Executor, SlurmOptions};
 use results::Results;
@@ -123,6 +124,9 @@ impl Sweep {
                 notes.push(note);
                 say(&format!("note: {note}"));
             }
+        }
+        if sweep.by_group > 0 {
+            say(&format!("note: {}", text::channels_by_group(sweep.by_group, sweep.points.len())));
         }
         if let Some(differ) = unasked::text(&sweep.unasked) {
             say(&format!("note: {differ}"));
@@ -246,8 +250,14 @@ impl Sweep {
     ) -> Result<(), Failure> {
         let threads = self.threads.count();
         let left_out =
-            run_grid(&sweep.points, past_saturation, store, threads, |number, obtained| {
-                results.take(Place::of_point(number), &sweep.points[number], obtained)
+            run_grid(&sweep.points, past_saturation, store, threads, |event| match event {
+                GridEvent::Point(number, obtained) => {
+                    results.take(Place::of_point(number), &sweep.points[number], obtained)
+                }
+                GridEvent::LeftOut(points) => {
+                    bar.left_out(points as u64);
+                    Ok(())
+                }
             })?;
         results.leave_out(&left_out);
         if !left_out.is_empty() {

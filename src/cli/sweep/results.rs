@@ -65,11 +65,12 @@ impl<'f> Results<'f> {
             Loads::Curve(_) => label_at_load(point, 0, 0.0),
             Loads::Written { .. } | Loads::Saturation { .. } => label_of(point, 0),
         };
+        let packing = sweep.points[0].scenario.kept.packing;
         let labels: Vec<Label> = sweep.points.iter().map(label).collect();
         Ok(Self {
             folder,
             resolved,
-            rows: ResultFolder::begin(folder, keys_of(&labels))?,
+            rows: ResultFolder::begin(folder, keys_of(&labels), packing)?,
             found: Vec::new(),
             order: order(&sweep.points),
             json,
@@ -186,6 +187,7 @@ impl<'f> Results<'f> {
             figures: wish,
             summary: self.whole.then(|| summary.text()),
             scenario: self.resolved,
+            packing: scenario.kept.packing,
             folder: Some(self.folder.into()),
         };
         finished.write(self.rows, self.folder)?;
@@ -246,8 +248,9 @@ fn knees_text(points: &[report::Point]) -> String {
                 Some((load[0].measured.offered_load?, steady))
             })
             .collect();
-        let failed = loads.iter().position(|(_, steady)| !steady);
-        let sustained = loads[..failed.unwrap_or(loads.len())].last();
+        let highest = loads.iter().rposition(|(_, steady)| *steady);
+        let sustained = highest.map(|place| loads[place]);
+        let failed = Some(highest.map_or(0, |place| place + 1)).filter(|&it| it < loads.len());
         let series = match curve[0].label.series.as_str() {
             "" => "the curve",
             series => series,

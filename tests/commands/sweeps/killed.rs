@@ -105,10 +105,10 @@ fn killed_at_ever_later_moments_a_sweep_comes_to_its_end_with_the_same_bytes() {
 #[test]
 fn a_point_whose_file_may_not_grow_so_long_leaves_nothing_and_is_computed_again() {
     let place = Workplace::new("sweeps_half_written");
-    place.write("a.toml", &SMALL.replace("[4, 4]", "[8, 8]"));
+    place.write("a.toml", &SMALL.replace("[4, 4]", "[12, 12]"));
     place.run(&["sweep", "a.toml", "--out", "undisturbed"]);
     // No file may grow beyond so many blocks of 512 bytes: a point's is the first to.
-    let limited = limited("ulimit -c 0; ulimit -f 16", "sweep a.toml --out a --threads 1");
+    let limited = limited("ulimit -c 0; ulimit -f 8", "sweep a.toml --out a --threads 1");
     let output = Command::new("sh").args(["-c", &limited]).current_dir(&place.0).output().unwrap();
     assert!(!output.status.success());
     let half = |(path, content): (PathBuf, Vec<u8>)| {

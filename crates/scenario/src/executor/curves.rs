@@ -80,12 +80,13 @@ pub fn run_curves<E: From<PointError>>(
     each(CurveEvent::Open(open))?;
     let all = sweep.points.as_slice();
     let work = |job: Job| {
-        if job.load.to_bits() > failed[job.curve].load(Ordering::Relaxed) {
+        if job.climbs && job.load.to_bits() > failed[job.curve].load(Ordering::Relaxed) {
             return (job, None);
         }
         let Point { identity, scenario, .. } = &all[job.point];
         let obtained = obtain(store, &identity.at_load(job.load), &scenario.at_load(job.load));
-        if let Ok(obtained) = &obtained
+        if job.climbs
+            && let Ok(obtained) = &obtained
             && obtained.point.measured.status != Status::Steady
         {
             failed[job.curve].fetch_min(job.load.to_bits(), Ordering::Relaxed);
@@ -115,6 +116,8 @@ struct Job {
     curve: usize,
     point: usize,
     load: f64,
+    /// Whether it is not needed once a lower load is not sustained.
+    climbs: bool,
 }
 
 /// A curve while it is drawn.
@@ -133,11 +136,11 @@ struct Drawing<'p> {
 impl Drawing<'_> {
     /// The points that its curve wants and that are not asked for, low loads first.
     fn jobs(&mut self, number: usize) -> impl Iterator<Item = Job> {
-        let (first, count) = (self.first, self.points.len());
+        let (first, count, climbs) = (self.first, self.points.len(), self.curve.climbs());
         let wanted = self.curve.wanted().iter().copied();
         let new: Vec<f64> = wanted.filter(|load| self.asked.insert(load.to_bits())).collect();
         new.into_iter().flat_map(move |load| {
-            (first..first + count).map(move |point| Job { curve: number, point, load })
+            (first..first + count).map(move |point| Job { curve: number, point, load, climbs })
         })
     }
 

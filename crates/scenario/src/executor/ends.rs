@@ -13,6 +13,8 @@ pub(super) struct Ends {
     /// Loads in a row that end a series; `None` if none do.
     after: Option<usize>,
     series: Vec<Vec<Load>>,
+    /// Points that are not done and lie beyond the end of their series.
+    left_out: usize,
 }
 
 /// A load of a series.
@@ -46,14 +48,30 @@ impl Ends {
             }
             loads[rank].open += 1;
         }
-        Self { after, series }
+        Self { after, series, left_out: 0 }
     }
 
     /// A point is done.
     pub fn done(&mut self, (series, rank): Place, status: Status) {
+        self.left_out -= self.beyond(series);
         let load = &mut self.series[series][rank];
         load.open -= 1;
         load.steady |= matches!(status, Status::Steady | Status::Undecided | Status::Completed);
+        self.left_out += self.beyond(series);
+    }
+
+    /// How many points are not done and will not be, as far as is known.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// The points of a series that are not done and lie beyond its end.
+    fn beyond(&self, series: usize) -> usize {
+        let Some(after) = self.after else { return 0 };
+        let loads = &self.series[series];
+        let mut ends = loads.windows(after);
+        let end = ends.position(|loads| loads.iter().all(|load| load.past_saturation()));
+        end.map_or(0, |end| loads[end + after..].iter().map(|load| load.open).sum())
     }
 
     /// Whether the load is part of its series, as far as is known.
@@ -87,6 +105,20 @@ mod tests {
         }
         assert!(ends.holds((0, 4)));
         assert!(!ends.holds((0, 5)));
+    }
+
+    #[test]
+    fn what_lies_beyond_an_end_is_counted_until_it_is_done() {
+        let mut ends = Ends::new(Some(1), [(0, 0), (0, 1), (0, 2), (0, 2), (0, 3), (1, 0)]);
+        ends.done((0, 2), Status::Steady);
+        assert_eq!(ends.left_out(), 0);
+        ends.done((0, 1), Status::NotSteady);
+        // Of the third load one point is done already.
+        assert_eq!(ends.left_out(), 2);
+        ends.done((0, 2), Status::Steady);
+        assert_eq!(ends.left_out(), 1);
+        ends.done((0, 0), Status::NotSteady);
+        assert_eq!(ends.left_out(), 1, "the second load is done");
     }
 
     #[test]

@@ -12,8 +12,17 @@ use crate::Point;
 use flitlab_report::Status;
 use flitlab_workload::traffic::OfferedLoad;
 
-/// Takes the points from the store or computes them, `threads` at a time, and hands each, with its
-/// place in `points`, to `each` as it comes. A series ends after so many loads in a row that do not
+/// What happens while the points of a grid are computed.
+#[derive(Debug)]
+pub enum GridEvent {
+    /// A point, with its place.
+    Point(usize, Obtained),
+    /// So many points are left out by now, since their series have ended before them.
+    LeftOut(usize),
+}
+
+/// Takes the points from the store or computes them, `threads` at a time, and hands each to `each` as
+/// it comes. A series ends after so many loads in a row that do not
 /// reach a steady state, if `ends_after` says so; returns the places of the points that are left
 /// out by that, in ascending order. Some of them may have been computed and handed over before that
 /// was known; they are forgotten.
@@ -25,10 +34,19 @@ pub fn run_grid<E: From<PointError>>(
     ends_after: Option<usize>,
     store: &Store,
     threads: usize,
-    each: impl FnMut(usize, Obtained) -> Result<(), E>,
+    mut each: impl FnMut(GridEvent) -> Result<(), E>,
 ) -> Result<Vec<usize>, E> {
     let front = Front::new(points, ends_after, store);
-    front.run(&low_loads_first(points), threads, |_| Ok(()), each)?;
+    let mut left_out = 0;
+    let take = |number, obtained| {
+        each(GridEvent::Point(number, obtained))?;
+        let by_now = front.known().ends.left_out();
+        if replace(&mut left_out, by_now) != by_now {
+            each(GridEvent::LeftOut(by_now))?;
+        }
+        Ok::<(), E>(())
+    };
+    front.run(&low_loads_first(points), threads, |_| Ok(()), take)?;
     let left_out: Vec<usize> = (0..points.len()).filter(|&number| !front.holds(number)).collect();
     forget(points, &left_out, store)?;
     Ok(left_out)

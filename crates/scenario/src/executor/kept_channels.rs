@@ -2,7 +2,19 @@
 
 use flitlab_engine::ChannelKind;
 use flitlab_fabric::Fabric;
-use flitlab_report::{ChannelRow, group_rows};
+use flitlab_report::{ChannelRow, Packing, group_rows};
+
+/// What is kept of results, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub channels: KeptChannels,
+    /// How `channels.csv` is written.
+    pub packing: Packing,
+}
+
+/// A sweep's points with more channels between routers than this keep those by group, unless
+/// something else is said.
+pub(crate) const MANY_CHANNELS: usize = 1000;
 
 /// The rows of `channels.csv`, of each point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -76,7 +76,7 @@ pub fn obtain(
         return Ok(Obtained { point, computed: false });
     }
     let mut found = Simulation::new(scenario)?.run(&mut |_| {}).found;
-    let kept = scenario.kept_channels;
-    found.channels = kept.keep(&scenario.network.fabric, found.channels);
+    let kept = scenario.kept;
+    found.channels = kept.channels.keep(&scenario.network.fabric, found.channels);
     Ok(Obtained { point: store.keep(identity, &found)?, computed: true })
 }

@@ -16,7 +16,8 @@ mod router;
 mod routing;
 mod topology;
 
-use super::executor::KeptChannels;
+pub(super) use self::results::CHANNELS;
+use super::executor::Kept;
 use super::name::ScenarioName;
 use super::workload::{self, Allocator, Given, Workloads};
 use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
@@ -39,7 +40,7 @@ pub(super) struct Draft {
     pub routing: Option<RoutingSpec>,
     pub workload: Option<Workloads>,
     pub measure: Settings,
-    pub kept_channels: KeptChannels,
+    pub kept: Kept,
     pub interruption: Option<InterruptionSpec>,
 }
 
@@ -122,7 +123,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         parameters.classes = workloads.classes();
     }
     let measure = measure::read(reader, &mut model, workload.as_mut());
-    let kept_channels = results::read(reader);
+    let kept = results::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
     reader.finish();
@@ -137,7 +138,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         routing,
         workload,
         measure,
-        kept_channels,
+        kept,
         interruption,
     }
 }

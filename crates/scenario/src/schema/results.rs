@@ -1,16 +1,27 @@
 //! `[results]`: what is kept of what was measured.
 
-use crate::executor::KeptChannels;
-use flitlab_base::document::{Diagnostic, Kind, Node, Reader, Slot, Value, Whole, wrong_type};
+use crate::executor::{Kept, KeptChannels};
+use flitlab_base::document::{
+    Diagnostic, Flag, Kind, Node, Reader, Slot, Value, Whole, wrong_type,
+};
 use flitlab_base::narrow::narrow;
+use flitlab_report::Packing;
 
-pub(super) fn read(reader: &mut Reader<'_>) -> KeptChannels {
+/// The key of the rows of channels.
+pub(crate) const CHANNELS: &str = "results.channels";
+
+pub(super) fn read(reader: &mut Reader<'_>) -> Kept {
     let doc = "What is kept of what was measured.";
     reader.table("results", doc, |reader| {
         let doc = "The rows of channels.csv for each point. A study of many points has a million of them, \
                    which take minutes to write and more to read. \"groups\" is the mean and the most of the \
-                   channels of each direction of a torus, level of a tree, or group of a fabric.";
-        reader.value("channels", &Channels, KeptChannels::All, doc)
+                   channels of each direction of a torus, level of a tree, or group of a fabric. That is the \
+                   default, too, of a sweep's points with more than 1000 channels between routers.";
+        let channels = reader.value("channels", &Channels, KeptChannels::All, doc);
+        let doc = "Whether channels.csv is compressed, as channels.csv.gz: a tenth of the bytes. flitlab, pandas and R \
+                   read it as it is.";
+        let compressed = reader.value("compressed", &Flag, false, doc);
+        Kept { channels, packing: if compressed { Packing::Gzip } else { Packing::Plain } }
     })
 }
 

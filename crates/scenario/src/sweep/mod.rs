@@ -19,9 +19,11 @@ mod zip;
 use std::collections::BTreeSet;
 
 use super::{
-    Document, Identity, Purpose, Reading, Scenario,
+    Document, Identity, Purpose, Reading, Resolved, Scenario,
     checks::Fabrics,
-    resolved, schema,
+    executor::{KeptChannels, MANY_CHANNELS},
+    resolved,
+    schema::{self, CHANNELS},
     series::{self, LOAD},
 };
 use axis::{Axis, Choice};
@@ -42,6 +44,8 @@ const START_LOAD: f64 = 0.01;
 pub struct Sweep {
     /// Which loads its points have.
     pub loads: Loads,
+    /// How many of its points keep channels by group because they have many, and nothing else is said.
+    pub by_group: usize,
     /// Runs of every point, with seeds that follow each other.
     pub repetitions: u32,
     /// How its figures look.
@@ -194,6 +198,7 @@ impl Sweep {
         let mut keys_of_series = Vec::new();
         let mut comparison = Comparison::default();
         let mut unlike: Vec<KeysOfSeries> = Vec::new();
+        let mut by_group = 0;
         for number in 0..choices {
             let mut document = base.clone();
             let choice = axis::choose(&axes, number, &mut document);
@@ -203,7 +208,8 @@ impl Sweep {
                     next_seed(&mut document, repetition);
                 }
                 match Scenario::read_with(&document, fabrics) {
-                    Ok((scenario, read)) => {
+                    Ok((mut scenario, mut read)) => {
+                        by_group += usize::from(keep_groups(&document, &mut scenario, &mut read));
                         let identity = read.identity();
                         let Choice { assignments, of_grid, series } = choice.clone();
                         let figure = figure(&assignments, table.figures.each.as_deref());
@@ -241,6 +247,7 @@ impl Sweep {
             if has_one_preset { unlike::of_keys(&unlike, &given) } else { Vec::new() };
         Ok(Self {
             loads: table.loads,
+            by_group,
             repetitions: table.repetitions,
             figures: table.figures.clone(),
             slurm: table.slurm.clone(),
@@ -313,7 +320,8 @@ impl Sweep {
     /// As [`Sweep::read`].
     pub fn resolved(&self) -> Result<String, Diagnostics> {
         let document = &self.points[0].document;
-        let (_, mut read) = Scenario::read_with(document, &mut Fabrics::default())?;
+        let (mut scenario, mut read) = Scenario::read_with(document, &mut Fabrics::default())?;
+        keep_groups(document, &mut scenario, &mut read);
         read.keys.retain(|(path, _)| !self.implied.contains(path));
         Ok(format!("{}\n{}", resolved::render(&read), self.table))
     }
@@ -325,6 +333,18 @@ impl Sweep {
         let reading = Reading::of(document, &mut fabrics, Purpose::Sweep);
         Diagnostics::check(reading.problems).err()
     }
+}
+
+/// Lets a point with many channels keep those by group, unless its document says something else.
+/// Returns whether it does now.
+fn keep_groups(document: &Document, scenario: &mut Scenario, read: &mut Resolved) -> bool {
+    let many = scenario.network.fabric.channel_slots() as usize > MANY_CHANNELS;
+    if !many || document.get(CHANNELS).is_some() {
+        return false;
+    }
+    scenario.kept.channels = KeptChannels::Groups;
+    read.set(CHANNELS, "\"groups\"");
+    true
 }
 
 /// Mistakes of values that the sweep replaces, so that no point shows them.

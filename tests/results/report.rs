@@ -140,6 +140,68 @@ fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
+#[test]
+fn a_square_is_the_mean_or_the_fullest_of_its_links_and_one_point_is_taken_from_another() {
+    let place = Workplace::new("report_differences");
+    let dragonfly = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\nterminals = 1\n\
+                     [routing]\nrule = \"dragonfly-minimal\"\n[traffic]\n\
+                     pattern = { group-shift = { by = 1 } }\n[measure]\nmaximum_windows = 10\n\
+                     [sweep]\nrepetitions = 2\n[sweep.grid]\ntraffic.load = [0.1, 0.3]\n";
+    fs::write(place.0.join("a.toml"), dragonfly).unwrap();
+    place.run(&["sweep", "a.toml", "--out", "a", "--no-figures"]);
+    place.run(&["report", "a"]);
+    let Some(mut browser) = browser(&place) else { return };
+    browser.open(&place.0.join("a/report.html"), (1200, 900));
+    let choose = |browser: &mut Browser, label: &str, option: &str| {
+        browser.evaluate(&format!(
+            "(() => {{ const label = [...document.querySelectorAll('#links label')].find((it) => \
+             it.firstChild.textContent === {label:?}); const list = label.querySelector('select'); list.value = \
+             [...list.options].find((it) => it.textContent === {option:?}).value; \
+             list.dispatchEvent(new Event('change')); }})()"
+        ));
+    };
+    let tip = |browser: &mut Browser| {
+        let cell = browser.middle("#links [data-cell='0']");
+        browser.mouse("mouseMoved", (0.0, 0.0), json!({}));
+        browser.mouse("mouseMoved", cell, json!({}));
+        let text = browser.evaluate("document.getElementById('tip').innerText");
+        text.as_str().unwrap().to_owned()
+    };
+    // Within a group one of the two links is idle: half of the fullest is the mean.
+    let share = |tip: &str| -> f64 {
+        let line = tip.lines().find(|line| line.contains('%')).unwrap_or_else(|| panic!("{tip}"));
+        let number = line.split(['%', '\t']).find_map(|it| it.trim().parse().ok());
+        number.unwrap_or_else(|| panic!("{tip}"))
+    };
+    let mean = tip(&mut browser);
+    assert!(mean.contains("mean of its links"), "{mean}");
+    choose(&mut browser, "a square is", "the fullest of its links");
+    let most = tip(&mut browser);
+    assert!(most.contains("the fullest of its links"), "{most}");
+    assert!(share(&most) >= share(&mean), "{mean}{most}");
+
+    // Points of one load are told apart by their seeds.
+    let names = browser.evaluate(
+        "[...document.querySelectorAll('#links-point option')].map((it) => it.textContent).join(';')",
+    );
+    let all = ["load 0.1, seed 1", "load 0.1, seed 2", "load 0.3, seed 1", "load 0.3, seed 2"];
+    for name in all {
+        assert!(names.as_str().unwrap().contains(name), "{names}");
+    }
+    choose(&mut browser, "point", "load 0.3, seed 1");
+    choose(&mut browser, "less", "load 0.1, seed 1");
+    let more = tip(&mut browser);
+    assert!(more.contains("+"), "{more}");
+    choose(&mut browser, "point", "load 0.1, seed 1");
+    choose(&mut browser, "less", "load 0.3, seed 1");
+    let fewer = tip(&mut browser);
+    assert!(fewer.contains('\u{2212}'), "{fewer}");
+    let scale = browser.evaluate("document.querySelector('#links .scale').innerText");
+    let scale = scale.as_str().unwrap();
+    assert!(scale.contains('\u{2212}') && scale.contains('+'), "{scale}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 /// How many points the first chart shows.
 const MARKERS: &str = "document.querySelector('.chart').querySelectorAll('[data-point]').length";
 

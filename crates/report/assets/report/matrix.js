@@ -26,7 +26,7 @@ class Matrix {
     const cells = shape("g");
     for (let cell = 0; cell < rows.length * width; cell += 1) {
       const value = links.value(cell);
-      if (value < 0) continue;
+      if (value === null) continue;
       const column = cell % width;
       cells.append(shape("rect", {
         class: "link",
@@ -53,8 +53,8 @@ class Matrix {
   tip(cell, at) {
     const { links } = this;
     const lines = links.quantities.map(([quantity, name]) =>
-      [name, written(links.value(cell, Number(quantity)), Number(quantity)), Number(quantity) === links.quantity]);
-    showTip(this.name(cell), lines, at, "mean of its links");
+      [name, links.worded(cell, Number(quantity)), Number(quantity) === links.quantity]);
+    showTip(this.name(cell), lines, at, links.part === "most" ? "the fullest of its links" : "mean of its links");
     return lines;
   }
 
@@ -78,8 +78,8 @@ class Matrix {
       if (at >= 0) [x, y] = [(x + dx + width) % width, (y + dy + rows.length) % rows.length];
       at = y * width + x;
       left -= 1;
-    } while (links.value(at) < 0 && left > 0);
-    if (links.value(at) >= 0) this.setCursor(at);
+    } while (links.value(at) === null && left > 0);
+    if (links.value(at) !== null) this.setCursor(at);
   }
 
   setCursor(cell) {

@@ -58,11 +58,12 @@ class Lattice {
   }
 }
 
-/** The colour of a share from 0 to 1. */
+/** The colour of a share from -1, of a difference, or 0 to 1. */
 function heat(share) {
-  const at = Math.min(1, Math.max(0, share)) * 2;
+  const at = Math.min(1, Math.abs(share)) * 2;
   const stop = Math.min(1, Math.floor(at));
-  return `color-mix(in oklab, var(--heat-${stop + 1}) ${((at - stop) * 100).toFixed(1)}%, var(--heat-${stop}))`;
+  const colour = (end) => (end === 0 || share >= 0 ? `var(--heat-${end})` : `var(--less-${end})`);
+  return `color-mix(in oklab, ${colour(stop + 1)} ${((at - stop) * 100).toFixed(1)}%, ${colour(stop)})`;
 }
 
 class Links {
@@ -70,6 +71,10 @@ class Links {
     this.all = data.results.flatMap((result, number) =>
       result.links.points.map((links) => ({ ...links, point: points[number][links.row] })));
     this.quantity = 0;
+    /** Of the links of a cell of a matrix: their mean, or the fullest. */
+    this.part = "mean";
+    /** The point that is taken from the one shown; null if none is. */
+    this.less = null;
     this.reach = this.all.length === 1 ? "one" : "all";
     this.byKey = new Map(this.all.map((links) => [links.point.key, links]));
     this.now = this.first();
@@ -111,6 +116,7 @@ class Links {
 
   show(links) {
     const sameTorus = this.lattice && links.torus && String(links.torus.sizes) === String(this.lattice.sizes);
+    if (this.less && !this.isLike(this.less, links)) this.less = null;
     this.now = links;
     this.lattice = links.torus ? new Lattice(links.torus) : null;
     this.matrix = links.matrix ? new Matrix(this, links.matrix) : null;
@@ -119,25 +125,49 @@ class Links {
     this.draw();
   }
 
-  /** The series of a point, its load, and its state if it isn't steady. */
+  /** The series of a point, its load, its seed if there are several, and its state if it isn't steady. */
   nameOf({ point: at }) {
     const load = at.value(offered);
+    const alike = this.all.filter(({ point: other }) =>
+      other.result === at.result && other.series === at.series && other.value(offered) === load);
     return [named(several ? data.results[at.result].label : "", at.series),
-      load === null ? `point ${at.value("point")}` : `load ${significant(load)}`, STEADY.has(at.status) ? "" : at.status];
+      load === null ? `point ${at.value("point")}` : `load ${significant(load)}`,
+      alike.length > 1 ? `seed ${at.value("seed")}` : "", STEADY.has(at.status) ? "" : at.status];
   }
 
-  /** The value of a channel in thousandths; -1 if it isn't there. */
-  value(channel, quantity = this.quantity, links = this.now) {
-    const { loads } = links;
-    if (quantity < loads.length) return loads[quantity][channel];
+  /** Whether two points have the same picture, so that one can be taken from the other. */
+  isLike(one, other) {
+    const picture = ({ torus, matrix, loads }) => JSON.stringify([torus, matrix, loads !== null]);
+    return one.loads !== null && picture(one) === picture(other);
+  }
+
+  /** The value of a channel of a point in thousandths; null if it isn't there. */
+  valueOf(links, channel, quantity) {
+    const loads = links.most && this.part === "most" ? links.most : links.loads;
+    if (quantity < loads.length) return loads[quantity][channel] < 0 ? null : loads[quantity][channel];
     const stalls = [1, 2, 3, 4].map((stall) => loads[stall][channel]);
-    return stalls.some((share) => share < 0) ? -1 : stalls.reduce((sum, share) => sum + share, 0);
+    return stalls.some((share) => share < 0) ? null : stalls.reduce((sum, share) => sum + share, 0);
+  }
+
+  /** What is shown of a channel, in thousandths: its value, or by how much it is above that of another
+   * point; null if it isn't there. */
+  value(channel, quantity = this.quantity) {
+    const own = this.valueOf(this.now, channel, quantity);
+    if (this.less === null || own === null) return own;
+    const other = this.valueOf(this.less, channel, quantity);
+    return other === null ? null : own - other;
+  }
+
+  /** What is shown of a channel, in words. */
+  worded(channel, quantity = this.quantity) {
+    const value = this.value(channel, quantity);
+    return value !== null && this.less !== null ? `${value < 0 ? "\u2212" : "+"}${written(Math.abs(value), quantity)}` : written(value, quantity);
   }
 
   /** Whether a quantity was measured of any channel of the points here. */
   isMeasured(quantity) {
     return this.all.some((links) => links.loads !== null
-      && links.loads[0].some((_, channel) => this.value(channel, quantity, links) >= 0));
+      && links.loads[0].some((_, channel) => this.valueOf(links, channel, quantity) !== null));
   }
 
   /** The columns of a table in which some point has a value: what was not measured has none. */
@@ -154,7 +184,8 @@ class Links {
   highest(links) {
     let most = 0;
     for (let channel = 0; channel < (links.loads?.[0].length ?? 0); channel += 1) {
-      most = Math.max(most, this.value(channel, this.quantity, links));
+      const value = this.less === null ? this.valueOf(links, channel, this.quantity) : this.value(channel);
+      most = Math.max(most, Math.abs(value ?? 0));
     }
     return most;
   }
@@ -175,7 +206,7 @@ class Links {
       this.note.textContent = `${this.note.textContent} No picture: ${now.no_picture}.`.trim();
       return;
     }
-    const reaches = { one: [now], all: this.all, full: [] };
+    const reaches = { one: [now], all: this.less === null ? this.all : [now], full: [] };
     this.most = this.colours === "full" ? 1000 : Math.max(1, ...reaches[this.colours].map((links) => this.highest(links)));
     this.drawKey();
     if (this.matrix) this.matrix.draw();
@@ -198,6 +229,22 @@ class Links {
     const alone = this.all.length === 1;
     this.controls.replaceChildren(...(alone ? [] : [element("label", {}, "point", list)]));
     if (this.now.loads === null) return;
+    if (this.now.most) {
+      const parts = [["mean", "the mean of its links"], ["most", "the fullest of its links"]];
+      this.controls.append(chooser("a square is", parts, this.part, (part) => {
+        this.part = part;
+        this.draw();
+      }));
+    }
+    const others = this.all.filter((links) => links !== this.now && this.isLike(links, this.now));
+    if (others.length) {
+      const names = others.map((links) => [String(this.all.indexOf(links)), named(...this.nameOf(links))]);
+      const chosen = this.less === null ? "" : String(this.all.indexOf(this.less));
+      this.controls.append(chooser("less", [["", "nothing"], ...names], chosen, (at) => {
+        this.less = at === "" ? null : this.all[Number(at)];
+        this.draw();
+      }));
+    }
     this.controls.append(
       chooser("colour", this.quantities, String(this.quantity), (at) => {
         this.quantity = Number(at);
@@ -238,7 +285,7 @@ class Links {
 
   drawKey() {
     if (this.matrix) {
-      this.key.replaceChildren(...this.scale(", mean of the links of a cell"));
+      this.key.replaceChildren(...this.scale(this.part === "most" ? ", of the fullest link of a cell" : ", mean of the links of a cell"));
       return;
     }
     const { lattice } = this;
@@ -259,8 +306,11 @@ class Links {
 
   /** The colours, and what they mean. */
   scale(more) {
-    const name = this.all.length > 1 ? `${named(...this.nameOf(this.now))}: ` : "";
-    return [element("span", { class: "scale" }, written(0, this.quantity), element("i"), written(this.most, this.quantity)),
+    const less = this.less === null ? "" : ` less ${named(...this.nameOf(this.less))}`;
+    const name = this.all.length > 1 ? `${named(...this.nameOf(this.now))}${less}: ` : "";
+    const [from, to] = [0, this.most].map((value) => written(value, this.quantity));
+    const ends = this.less === null ? [from, element("i"), to] : [`\u2212${to}`, element("i", { class: "both" }), `+${to}`];
+    return [element("span", { class: "scale" }, ...ends),
       element("span", { class: "soft" }, `${name}${QUANTITIES[this.quantity]}, ${this.quantity === QUEUE ? "mean over" : "share of"} the measured time${more}`)];
   }
 
@@ -318,8 +368,8 @@ class Links {
       const channel = node * lattice.directions + direction;
       const value = this.value(channel);
       group.append(shape("path", {
-        class: value < 0 ? "link none" : "link",
-        style: value < 0 ? null : `--heat: ${heat(value / this.most)}`,
+        class: value === null ? "link none" : "link",
+        style: value === null ? null : `--heat: ${heat(value / this.most)}`,
         d: dart(place(from), place(to), thick),
         "data-channel": channel,
       }));
@@ -341,12 +391,12 @@ class Links {
     const node = (channel - direction) / lattice.directions;
     const to = lattice.name(lattice.neighbour(node, direction));
     const heading = `${lattice.name(node)} ${lattice.direction(direction)} to ${to}`;
-    if (this.value(channel, 0) < 0) {
+    if (this.value(channel, 0) === null) {
       showTip(heading, [], at, "no such link, or not listed in channels.csv");
       return;
     }
     showTip(heading, this.quantities.map(([quantity, name]) =>
-      [name, written(this.value(channel, Number(quantity)), Number(quantity)), Number(quantity) === this.quantity]), at);
+      [name, this.worded(channel, Number(quantity)), Number(quantity) === this.quantity]), at);
   }
 
   tipOfNode(node, at) {
@@ -358,8 +408,8 @@ class Links {
   linesOfNode(node) {
     const { lattice } = this;
     return [...Array(lattice.directions).keys()]
-      .filter((direction) => this.value(node * lattice.directions + direction) >= 0)
-      .map((direction) => [lattice.direction(direction), written(this.value(node * lattice.directions + direction), this.quantity)]);
+      .filter((direction) => this.value(node * lattice.directions + direction) !== null)
+      .map((direction) => [lattice.direction(direction), this.worded(node * lattice.directions + direction)]);
   }
 
   /** Goes from node to node by the keyboard. */
@@ -414,9 +464,9 @@ function dart([x, y], [toX, toY], thick) {
   return `M${corners.map((corner) => corner.map((part) => part.toFixed(1)).join(" ")).join("L")}Z`;
 }
 
-/** A value in thousandths; negative if it was not measured. */
+/** A value in thousandths; null if it was not measured. */
 function written(thousandths, quantity) {
-  if (thousandths < 0) return "not measured";
+  if (thousandths === null) return "not measured";
   return quantity === QUEUE ? significant(thousandths / 1000, 3) : percent(thousandths / 1000);
 }
 

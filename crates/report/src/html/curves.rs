@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::comparison::{Estimate, load_key, worst};
 use crate::{Point, PointRow, Status};
+use flitlab_model::interval::half_width_95_of_few;
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
@@ -28,7 +29,7 @@ pub(super) struct CurvePoint {
     pub rows: Vec<usize>,
     /// The worst of the runs.
     pub status: Status,
-    /// Half widths of the 95% confidence intervals of means, by column.
+    /// Half widths of the 95% confidence intervals, by column.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub halves: BTreeMap<&'static str, f64>,
 }
@@ -63,8 +64,12 @@ impl CurvePoint {
         let halves = measured.filter_map(|column| {
             let runs: Vec<_> =
                 runs.iter().filter_map(|run| column.estimate(&run.measured)).collect();
+            // What has no interval of its own, such as a percentile, has that of its repetitions, as in
+            // means.csv.
+            let of_few =
+                || half_width_95_of_few(&runs.iter().map(|(value, _)| *value).collect::<Vec<_>>());
+            let half = Estimate::of_runs(&runs)?.half_width().or_else(of_few)?;
             // The digits of points.csv.
-            let half = Estimate::of_runs(&runs)?.half_width()?;
             Some((column.name, (half * SCALE).round() / SCALE))
         });
         Self { halves: halves.collect(), status: worst(&runs), rows }
@@ -86,6 +91,7 @@ mod tests {
                 offered_load: Some(load),
                 packet_latency_mean: Some(Picoseconds(100_000)),
                 packet_latency_mean_ci95: Some(Picoseconds(5_000)),
+                packet_latency_p99: Some(Picoseconds(200_000 + 2_000 * seed)),
                 ..PointRow::default()
             },
             ..Point::default()
@@ -107,6 +113,9 @@ mod tests {
         assert_eq!(curves[0].points[0].status, Status::NotSteady);
         // Two runs of +-5: the root of the sum of squares over two.
         assert_eq!(curves[0].points[0].halves["packet_latency_mean_ns"], 3.535_534);
+        // A percentile has the interval of its repetitions: 200 +- 2, twice.
+        let tail = curves[0].points[0].halves["packet_latency_p99_ns"];
+        assert!((tail - 12.706_205).abs() < 1e-5, "{tail}");
         assert_eq!(curves[0].points[1].halves["packet_latency_mean_ns"], 5.0);
         assert_eq!(curves[0].points[1].halves.len(), 1);
     }

@@ -47,6 +47,9 @@ pub(super) struct PointLinks {
     /// in thousandths of one. -1 where there is no such
     /// channel, or it isn't listed. Nothing if the picture is left out.
     pub loads: Option<[Vec<i32>; QUANTITIES]>,
+    /// Of each cell of the matrix the most of any of its channels, in the same way, and last how long
+    /// one was stalled for any reason.
+    pub most: Option<[Vec<i32>; QUANTITIES + 1]>,
     /// Why there is no picture.
     pub no_picture: Option<String>,
     pub groups: Vec<Group>,
@@ -98,7 +101,8 @@ impl Budget {
         let order = order(points, |place| !points[place].channels.is_empty());
         for &row in &order {
             let links = PointLinks::new(row, &points[row].channels, drawn);
-            let size = links.loads.as_ref().map_or(0, |loads| loads.iter().map(Vec::len).sum());
+            let of_loads = links.loads.iter().flatten().map(Vec::len).sum::<usize>();
+            let size = of_loads + links.most.iter().flatten().map(Vec::len).sum::<usize>();
             if self.points == 0 || !taken.is_empty() && size > self.numbers {
                 break;
             }
@@ -119,14 +123,13 @@ pub fn points_linked(
     results: usize,
     (torus, blocks): (Option<&Torus>, Option<&Blocks>),
 ) -> Vec<bool> {
-    let numbers = match (torus, blocks) {
+    let size = match (torus, blocks) {
         (Some(torus), _) if torus.nodes() > MAX_NODES => 0,
-        (Some(torus), _) => torus.nodes() * torus.directions(),
-        (None, Some(blocks)) => narrow(blocks.cells()),
+        (Some(torus), _) => (torus.nodes() * torus.directions()) as usize * QUANTITIES,
+        (None, Some(blocks)) => blocks.cells() * (2 * QUANTITIES + 1),
         // What channels' names say of the fabric is not known before they are read.
         (None, None) => return have.to_vec(),
     };
-    let size = numbers as usize * QUANTITIES;
     let budget = Budget::of(results);
     let most = budget.numbers.checked_div(size).unwrap_or(usize::MAX).max(1).min(budget.points);
     let mut shown = vec![false; points.len()];
@@ -173,6 +176,8 @@ impl PointLinks {
         let torus = if network.is_empty() { None } else { torus_of(&network, scenario) };
         let matrix = blocks.and_then(|blocks| Some((blocks, blocks.axes_of(&network)?)));
         let matrix = matrix.filter(|_| torus.is_none() && !network.is_empty());
+        let most =
+            matrix.filter(|_| torus.is_none()).map(|(blocks, axes)| most(blocks, axes, &network));
         let (loads, no_picture) = match (&torus, matrix) {
             (Some(torus), _) if torus.nodes() <= MAX_NODES => (Some(loads(torus, &network)), None),
             (Some(torus), _) => {
@@ -193,6 +198,7 @@ impl PointLinks {
         Self {
             row,
             loads,
+            most,
             no_picture,
             matrix: matrix.map(|(_, axes)| axes.clone()),
             groups: groups(channels, torus.as_ref()),
@@ -223,6 +229,7 @@ impl PointLinks {
             torus: None,
             matrix: None,
             loads: None,
+            most: None,
             no_picture: Some("channels.csv has groups of channels only (results.channels)".into()),
             groups,
             busiest: Vec::new(),
@@ -259,6 +266,21 @@ fn means(blocks: &Blocks, axes: &Axes, network: &[&ChannelRow]) -> [Vec<i32>; QU
         count => try_rounded(sum / f64::from(count) * 1e3).unwrap_or(i32::MAX),
     };
     std::array::from_fn(|quantity| sums.iter().map(|cell| mean(cell[quantity])).collect())
+}
+
+/// The most of each cell's channels.
+fn most(blocks: &Blocks, axes: &Axes, network: &[&ChannelRow]) -> [Vec<i32>; QUANTITIES + 1] {
+    let mut most: [Vec<i32>; QUANTITIES + 1] = std::array::from_fn(|_| vec![-1; axes.cells()]);
+    for row in network {
+        let cell = blocks.cell(row);
+        let values = values(row);
+        let stalled: Option<f64> = values[1..5].iter().copied().sum();
+        for (of_quantity, value) in most.iter_mut().zip(values.into_iter().chain([stalled])) {
+            let value = value.map_or(-1, |value| try_rounded(value * 1e3).unwrap_or(i32::MAX));
+            of_quantity[cell] = of_quantity[cell].max(value);
+        }
+    }
+    most
 }
 
 /// Channels by direction, the two of a dimension side by side; then those of terminals.

@@ -138,8 +138,162 @@ fn of_several_lids_a_port_none_is_passed_over() {
     let place = folder("lmc", &SAFE.replacen("11 lids dumped", more, 1));
     refused(
         &place,
-        &["opensm-lfts.dump:13:", "H2 has LID 0x0100 here and 0x0003 in line 4", "LMC"],
+        &["opensm-lfts.dump:13:", "H2 has LID 0x0100 here and 0x0003 in line 4", "says as `lmc`"],
     );
+}
+
+/// A ring of four switches with a terminal each, as ibnetdiscover has it with `--lmc 1`, and tables in
+/// which the first LIDs are reached upwards from S0 to S3, the second ones the other way round.
+fn of_two_lids(name: &str) -> Workplace {
+    let place = Workplace::new(&format!("route_check_{name}"));
+    place.write("ring.toml", "[topology.switched_torus]\ndimensions = [4]\nterminals = 1\n");
+    place.run(&["route", "ring.toml", "--algorithm", "min-hop", "--save", "table"]);
+    // LIDs 2, 4, 6, 8 of the nodes, each with the next one; 20 to 23 of the switches.
+    let mut discovered = String::new();
+    let mut node = 0;
+    for line in place.read("table/ibnetdiscover.txt").lines() {
+        let line = match line.split_once("# lid ") {
+            Some((link, _)) => {
+                node += 1;
+                format!("{link}# lid {} lmc 1 \"S\" lid 20 4xSDR", 2 * node)
+            }
+            None => line.to_owned(),
+        };
+        let switch = |line: String, number: u16| {
+            let ends = [" base port 0 lid ", " lmc 0"];
+            line.replace(
+                &format!("{}{}{}", ends[0], 4 + number, ends[1]),
+                &format!("{}{}{}", ends[0], 19 + number, ends[1]),
+            )
+        };
+        discovered += &((1..=4).fold(line, switch) + "\n");
+    }
+    place.write("fabric.txt", &discovered);
+    let mut tables = String::new();
+    for switch in 0..4 {
+        let guid = discovered
+            .lines()
+            .filter_map(|line| line.strip_prefix("switchguid=0x")?.split('(').next())
+            .nth(switch)
+            .unwrap();
+        tables +=
+            &format!("Unicast lids [0-23] of switch Lid {} guid 0x{guid} ('S'):\n", 20 + switch);
+        // The ports of S0 to S3 in the text that was saved: to the neighbours by their names.
+        let port = |to: usize| {
+            let block = discovered.split("\nswitchguid=").nth(switch + 1).unwrap();
+            let block = block.split("\n\n").next().unwrap();
+            let line = block.lines().find(|line| line.contains(&format!("# \"S{to}\""))).unwrap();
+            line[1..].split(']').next().unwrap().parse::<u32>().unwrap()
+        };
+        let own = {
+            let block = discovered.split("\nswitchguid=").nth(switch + 1).unwrap();
+            let block = block.split("\n\n").next().unwrap();
+            let line = block.lines().find(|line| line.contains("\"H-")).unwrap();
+            line[1..].split(']').next().unwrap().parse::<u32>().unwrap()
+        };
+        for node in 0..4 {
+            for (bit, to) in [(0, (switch + 1) % 4), (1, (switch + 3) % 4)] {
+                let port = if node == switch { own } else { port(to) };
+                let port_guid = discovered
+                    .lines()
+                    .filter(|line| line.contains("# lid "))
+                    .filter_map(|line| line.split_once('(')?.1.split(')').next())
+                    .nth(node)
+                    .unwrap();
+                tables += &format!(
+                    "0x{:04x} {port:03} # Channel Adapter portguid 0x{port_guid}: 'H'\n",
+                    2 * (node + 1) + bit
+                );
+            }
+        }
+    }
+    place.write("tables", &tables);
+    place
+}
+
+#[test]
+fn of_a_port_with_several_lids_one_is_followed_and_which_one_is_said() {
+    let place = of_two_lids("two_lids");
+    let check = ["route", "--check", "tables", "--netlist", "fabric.txt", "--json"];
+    // Both go round the ring in one direction, and so in a circle: the channels differ.
+    let circle = |more: &[&str]| {
+        let output = place.flitlab(&with(&check, more));
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("note: ports have up to 2 LIDs"), "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (first, second) = (circle(&[]), circle(&["--path-bits", "1"]));
+    assert_ne!(first, second);
+    assert_eq!(first, circle(&["--path-bits", "0"]));
+    let (code, errors) = place.fail(&with(&check, &["--path-bits", "2"]));
+    assert!(code == 2 && errors.contains("at most 2 local identifiers"), "{errors}");
+
+    // In a scenario: three hops one way round are one the other way.
+    let scenario = "[topology.netlist]\npath = \"fabric.txt\"\n[routing.opensm]\ntables = \"tables\"\n\
+                    [exchange]\npattern = { pairs = { list = [[0, 1]] } }\nmessage = \"64 B\"\n";
+    place.write("a.toml", scenario);
+    let hops = |bits: &str| {
+        let set = format!("routing.opensm.path_bits={bits}");
+        let folder = format!("r{bits}");
+        place.run(&["run", "a.toml", "--set", &set, "--out", &folder, "--no-figures"]);
+        let points = place.read(&format!("{folder}/points.csv"));
+        let mut reader = csv::Reader::from_reader(points.as_bytes());
+        let at = reader.headers().unwrap().iter().position(|name| name == "hops_mean").unwrap();
+        reader.records().next().unwrap().unwrap()[at].parse::<f64>().unwrap()
+    };
+    let mut both = [hops("0"), hops("1")];
+    both.sort_by(f64::total_cmp);
+    assert_eq!(both, [1.0, 3.0]);
+    let checked = String::from_utf8(place.flitlab(&["check", "a.toml"]).stderr).unwrap();
+    assert!(checked.contains("up to 2 local identifiers (LMC above 0)"), "{checked}");
+    let (code, errors) = place.fail(&["check", "a.toml", "--set", "routing.opensm.path_bits=2"]);
+    assert!(code == 2 && errors.contains("at most 2 local identifiers"), "{errors}");
+}
+
+#[test]
+fn local_identifiers_of_a_range_that_overlap_are_refused() {
+    let place = of_two_lids("overlapping_lids");
+    let text = place.read("fabric.txt");
+    for (from, to, words) in [
+        ("# lid 4 lmc 1", "# lid 3 lmc 1", "a multiple of 2"),
+        ("# lid 4 lmc 1", "# lid 2 lmc 1", "is given in line"),
+        ("# lid 4 lmc 1", "# lid 0 lmc 1", "LID"),
+    ] {
+        place.write("wrong.txt", &text.replacen(from, to, 1));
+        let check = ["route", "--check", "tables", "--netlist", "wrong.txt"];
+        let output = place.flitlab(&check);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.contains(words) && output.status.code() == Some(2), "{to}: {errors}");
+    }
+}
+
+/// OpenSM drops management packets, and all that asks a switch, where a table that it loads has no
+/// way to the switch.
+#[test]
+fn saved_tables_have_ways_to_switches_and_to_each_lid_of_a_port() {
+    let place = of_two_lids("saved_switches");
+    place.write("a.toml", "[topology.netlist]\npath = \"fabric.txt\"\n");
+    place.run(&["route", "a.toml", "--algorithm", "up-down", "--save", "again"]);
+    let tables = place.read("again/opensm-lfts.dump");
+    for table in tables.split("Unicast lids").skip(1) {
+        // Two LIDs of each of four nodes, and four switches.
+        let entries: Vec<&str> = table.lines().filter(|line| line.starts_with("0x")).collect();
+        assert_eq!(entries.len(), 4 * 2 + 4, "{table}");
+        assert_eq!(entries.iter().filter(|line| line.contains("# Switch")).count(), 4);
+        assert_eq!(entries.iter().filter(|line| line.contains(" 000 # Switch")).count(), 1);
+        for node in 0..4 {
+            let port = |lid: u16| {
+                let begin = format!("{lid:#06x} ");
+                entries.iter().find_map(|line| line.strip_prefix(&begin)).unwrap()[..3].to_owned()
+            };
+            assert_eq!(port(2 * node + 2), port(2 * node + 3), "{table}");
+        }
+    }
+    assert!(place.read("again/ibnetdiscover.txt").contains("# lid 2 lmc 1"));
+    let check = ["route", "--check", "again", "--netlist", "again/ibnetdiscover.txt"];
+    place.run(&check);
+    place.run(&with(&check, &["--path-bits", "1"]));
 }
 
 /// REVIEW A4: what is there twice is refused even if both say the same.

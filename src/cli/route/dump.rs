@@ -14,7 +14,7 @@ use flitlab::routing::agnostic::find_vcs;
 use flitlab::routing::opensm::{self, Dump, MAX_NODES, PathLevels};
 use flitlab::routing::{ForwardingTable, MANAGEMENT_LANE, MAX_VCS, VcAssignment};
 use flitlab::scenario::Network;
-use flitlab::topology::netlist::Netlist;
+use flitlab::topology::netlist::{Adapter, Netlist};
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";
@@ -39,6 +39,10 @@ pub(super) struct Files {
     /// folder, else the one of the same number]
     #[arg(long, value_name = "FILE", requires = "check")]
     map: Option<PathBuf>,
+    /// Of ports with several LIDs (LMC above 0), follow the tables of that LID which is so much above the
+    /// first [default: 0]
+    #[arg(long, value_name = "N", requires = "check", value_parser = clap::value_parser!(u16).range(..=127))]
+    path_bits: Option<u16>,
     /// Look for virtual channels in which the dump's paths close no cycle, N at most, as LASH does,
     /// whatever OpenSM gave them
     #[arg(long, value_name = "N", requires = "check", conflicts_with_all = ["paths", "map"],
@@ -76,7 +80,21 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         ));
     }
     let text = read(&tables_path)?;
-    let mut dump = Dump::read(&netlist, &text)
+    let most = netlist.adapters.iter().map(Adapter::lids).max().unwrap_or(1);
+    let path_bits = files.path_bits.unwrap_or(0);
+    if path_bits >= most {
+        return Err(Failure::input(format!(
+            "--path-bits {path_bits}: ports of {} have at most {most} local identifiers",
+            netlist_path.display()
+        )));
+    }
+    if most > 1 {
+        say(&format!(
+            "note: ports have up to {most} LIDs, and the tables of those {path_bits} above the first are checked; --path-bits \
+             names others"
+        ));
+    }
+    let mut dump = Dump::of_path_bits(&netlist, &text, path_bits)
         .map_err(|error| refuse_file(&tables_path, &text, FileKind::Tables, &error))?;
     let mut report = ForwardingReport::new(netlist_path.display().to_string(), &netlist.fabric);
     if let Some(vcs) = files.find_lanes {

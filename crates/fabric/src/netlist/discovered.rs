@@ -60,11 +60,11 @@ pub(super) fn text(netlist: &Netlist) -> String {
             let (port, port_guid) = (adapter.port, adapter.port_guid);
             let (far, far_port) = (switch_id(router), fabric.terminal_port(terminal));
             let (lid, far_lid) = (of_terminals[terminal as usize], of_switches[router as usize]);
-            let name = fabric.router_name(router);
+            let (name, lmc) = (fabric.router_name(router), adapter.lmc);
             let rate = written(fabric.terminal_cable(terminal).rate);
             writeln!(
                 text,
-                "[{port}]({port_guid:x}) \t{far}[{far_port}]\t\t# lid {lid} lmc 0 \"{name}\" lid {far_lid} {rate}"
+                "[{port}]({port_guid:x}) \t{far}[{far_port}]\t\t# lid {lid} lmc {lmc} \"{name}\" lid {far_lid} {rate}"
             )
             .expect("a string");
         }

@@ -45,8 +45,18 @@ pub struct Adapter {
     pub port: u16,
     /// Globally unique identifier of the port.
     pub port_guid: u64,
-    /// Its local identifier; `None` if the netlist has none.
+    /// Its first local identifier; `None` if the netlist has none.
     pub lid: Option<u16>,
+    /// The LID mask control, LMC: it has 2^LMC local identifiers, the first and those that follow,
+    /// each with paths of its own (IBA 1.4, section 4.1.3).
+    pub lmc: u8,
+}
+
+impl Adapter {
+    /// How many local identifiers it has.
+    pub fn lids(&self) -> u16 {
+        1 << self.lmc
+    }
 }
 
 /// A fabric with the identifiers that InfiniBand gives to its parts.
@@ -118,7 +128,7 @@ impl Netlist {
         Self {
             switches: switches.map(|(guid, ports)| Switch { guid, ports, lid: None }).collect(),
             adapters: adapters
-                .map(|guid| Adapter { guid, port: 1, port_guid: guid + 1, lid: None })
+                .map(|guid| Adapter { guid, port: 1, port_guid: guid + 1, lid: None, lmc: 0 })
                 .collect(),
             left_out: Vec::new(),
             messages: 0,
@@ -137,13 +147,15 @@ impl Netlist {
         discovered::text(self)
     }
 
-    /// Local identifiers of the terminals, then of the switches. Parts without one get the lowest
-    /// free ones.
+    /// Local identifiers of the terminals, of several the first, then of the switches. Parts without
+    /// one get the lowest free ones.
     pub fn lids(&self) -> Vec<u16> {
         let given = self.adapters.iter().map(|adapter| adapter.lid);
         let given: Vec<_> = given.chain(self.switches.iter().map(|switch| switch.lid)).collect();
         let of_others = self.left_out.iter().filter_map(|it| it.lid);
-        let taken: BTreeSet<u16> = given.iter().flatten().copied().chain(of_others).collect();
+        let of_ports = self.adapters.iter().filter_map(|it| Some(it.lid?..it.lid? + it.lids()));
+        let taken: BTreeSet<u16> =
+            given.iter().flatten().copied().chain(of_others).chain(of_ports.flatten()).collect();
         let mut free = (1..).filter(|lid| !taken.contains(lid));
         let or_free =
             |lid: &Option<u16>| lid.unwrap_or_else(|| free.next().expect("more than nodes"));
@@ -264,7 +276,7 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
         let there = fabric.opposite(1).unwrap();
         assert_eq!((fabric.source(there), fabric.port(there)), (1, 2));
         assert_eq!((fabric.terminal_name(1), fabric.terminal_port(1)), ("one port 2".into(), 1));
-        let adapter = Adapter { guid: 0xb0, port: 2, port_guid: 0xb2, lid: Some(2) };
+        let adapter = Adapter { guid: 0xb0, port: 2, port_guid: 0xb2, lid: Some(2), lmc: 0 };
         assert_eq!((netlist.adapters[1], netlist.switches[0].lid), (adapter, Some(7)));
         let lines =
             DISCOVERED.lines().filter(|line| !line.is_empty() && !line.starts_with("vendid"));

@@ -69,6 +69,7 @@ pub(super) fn read(text: &str, leave_out: &LeaveOut) -> Result<Netlist, InvalidL
                         port: link.port,
                         port_guid: port_guid(record, link),
                         lid: link.lid,
+                        lmc: link.lmc,
                     });
                 }
                 // Each cable is added once, from the end that comes first.
@@ -147,12 +148,25 @@ fn port_guid(record: &Record<'_>, link: &Link<'_>) -> u64 {
 fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
     let mut guids: HashMap<u64, (usize, usize)> = HashMap::new();
     let mut lids: HashMap<u16, usize> = HashMap::new();
-    let mut lid = |lid: Option<u16>, line: usize| match lid.and_then(|lid| lids.insert(lid, line)) {
-        Some(earlier) => {
-            let message = format!("this local identifier is given in line {earlier}, too");
-            Err(InvalidLine::new(line, message))
+    // Of a port with an LMC above 0 all of them.
+    let mut lid = |first: Option<u16>, lmc: u8, line: usize| {
+        let Some(first) = first else { return Ok(()) };
+        if first % (1 << lmc) != 0 {
+            let message =
+                format!("with lmc {lmc} a first local identifier is a multiple of {}", 1 << lmc);
+            return Err(InvalidLine::new(line, message));
         }
-        None => Ok(()),
+        for lid in (first..=u16::MAX).take(1 << lmc) {
+            if let Some(earlier) = lids.insert(lid, line) {
+                let which = match lmc {
+                    0 => "this local identifier".into(),
+                    _ => format!("local identifier {lid} of the {} here", 1 << lmc),
+                };
+                let message = format!("{which} is given in line {earlier}, too");
+                return Err(InvalidLine::new(line, message));
+            }
+        }
+        Ok(())
     };
     let again = |guid: u64, line: usize, earlier: usize| {
         Err(InvalidLine::new(line, format!("the guid {guid:#x} is that of line {earlier}, too")))
@@ -164,7 +178,7 @@ fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
         }
         guids.insert(guid, (place, record.line));
         if record.kind == Kind::Switch {
-            lid(record.lid, record.line)?;
+            lid(record.lid, 0, record.line)?;
             continue;
         }
         let mut ports = BTreeSet::new();
@@ -174,7 +188,7 @@ fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
             if owner != place || !ports.insert(guid) {
                 return again(guid, link.line, earlier);
             }
-            lid(link.lid, link.line)?;
+            lid(link.lid, link.lmc, link.line)?;
         }
     }
     Ok(())

@@ -60,6 +60,8 @@ pub(super) struct Link<'t> {
     pub remote_port: u16,
     /// Local identifier of an adapter's port; `None` if there is none.
     pub lid: Option<u16>,
+    /// Its LID mask control; 0 if nothing is said.
+    pub lmc: u8,
     /// The cable's rate as this end states it.
     pub stated: Stated,
 }
@@ -229,6 +231,13 @@ fn lid(comment: &str) -> Option<u16> {
     words.next()?.parse().ok().filter(|&lid| lid > 0)
 }
 
+/// The number after the first word `lmc`, which is at most 7.
+fn lmc(comment: &str) -> Option<u8> {
+    let mut words = comment.split_whitespace();
+    words.find(|word| *word == "lmc")?;
+    words.next()?.parse().ok().filter(|&lmc| lmc <= 7)
+}
+
 fn header(line: usize, text: &str) -> Option<Record<'_>> {
     let (word, rest) = text.split_once(char::is_whitespace)?;
     let kind = match word {
@@ -274,7 +283,10 @@ fn link(line: usize, text: &str) -> Option<(Link<'_>, &str)> {
     // The comment of an adapter's port begins with its own identifier; that of a switch's port does
     // not.
     let comment = cursor.0.split_once('#').map(|(_, comment)| comment.trim_start());
-    let lid = comment.filter(|comment| comment.starts_with("lid")).and_then(lid);
+    let own = comment.filter(|comment| comment.starts_with("lid"));
+    // A description may contain that word too.
+    let own_lmc = own.and_then(|own| own.split('"').next()).and_then(lmc).unwrap_or(0);
+    let (lid, lmc) = (own.and_then(lid), own_lmc);
     let stated = Stated::default();
-    Some((Link { line, port, port_guid, remote, remote_port, lid, stated }, cursor.0))
+    Some((Link { line, port, port_guid, remote, remote_port, lid, lmc, stated }, cursor.0))
 }

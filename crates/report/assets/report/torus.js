@@ -178,7 +178,8 @@ class Links {
 
   /** Up to where the colours reach. A number of packets has no 100%. */
   get colours() {
-    return this.reach === "full" && this.quantity === QUEUE ? "one" : this.reach;
+    const impossible = (this.reach === "full" && this.quantity === QUEUE) || (this.reach === "all" && this.less !== null);
+    return impossible ? "one" : this.reach;
   }
 
   highest(links) {
@@ -206,7 +207,7 @@ class Links {
       this.note.textContent = `${this.note.textContent} No picture: ${now.no_picture}.`.trim();
       return;
     }
-    const reaches = { one: [now], all: this.less === null ? this.all : [now], full: [] };
+    const reaches = { one: [now], all: this.all, full: [] };
     this.most = this.colours === "full" ? 1000 : Math.max(1, ...reaches[this.colours].map((links) => this.highest(links)));
     this.drawKey();
     if (this.matrix) this.matrix.draw();
@@ -251,7 +252,7 @@ class Links {
         this.draw();
       }),
       chooser("colours up to", [
-        ...(alone ? [] : [["all", "the highest of all points here"]]), ["one", "the highest of this point"],
+        ...(alone || this.less !== null ? [] : [["all", "the highest of all points here"]]), ["one", "the highest of this picture"],
         ...(this.quantity === QUEUE ? [] : [["full", "100%"]]),
       ], this.colours, (reach) => {
         this.reach = reach;

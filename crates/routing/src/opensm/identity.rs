@@ -2,7 +2,8 @@
 //!
 //! A switch looks up the output by a packet's LID alone. The identifier (guid) after it in a dump
 //! is the one that the writing program knew for the LID. A table is accepted only if both always
-//! belong together.
+//! belong together. A port may have several LIDs (LMC above 0) if the netlist says so: the
+//! lowest bits of these are the path bits.
 
 use std::collections::HashMap;
 
@@ -44,9 +45,16 @@ impl<'n> Identities<'n> {
         let known: Vec<(Node, u16)> = (terminals.zip(adapters).chain(routers.zip(switches)))
             .filter_map(|(node, lid)| Some((node, lid?)))
             .collect();
+        let all = known.iter().flat_map(|&(node, first)| {
+            let count = match node {
+                Node::Terminal(terminal) => netlist.adapters[terminal as usize].lids(),
+                Node::Router(_) => 1,
+            };
+            (first..first + count).map(move |lid| (lid, (node, None)))
+        });
         Self {
             netlist,
-            nodes: known.iter().map(|&(node, lid)| (lid, (node, None))).collect(),
+            nodes: all.collect(),
             lids: known.iter().map(|&(node, lid)| (node, (lid, None))).collect(),
         }
     }
@@ -77,10 +85,17 @@ impl<'n> Identities<'n> {
             ));
         }
         let &mut (first, earlier) = self.lids.entry(node).or_insert((lid, Some(line)));
-        if first != lid && matches!(node, Node::Terminal(_)) {
+        let is_own = |terminal: u32| {
+            let adapter = &self.netlist.adapters[terminal as usize];
+            adapter.lid == Some(first) && (first..first + adapter.lids()).contains(&lid)
+        };
+        if let Node::Terminal(terminal) = node
+            && first != lid
+            && !is_own(terminal)
+        {
             return Err(format!(
-                "{} has LID {lid:#06x} here and {first:#06x} {}: of a port with several LIDs (LMC above 0) only \
-                 one path could be followed; leave one LID a port in the dump",
+                "{} has LID {lid:#06x} here and {first:#06x} {}: that a port has several (LMC above 0), a netlist of \
+                 ibnetdiscover says as `lmc`, and this one does not",
                 node.name(self.netlist),
                 place(earlier)
             ));
@@ -88,7 +103,13 @@ impl<'n> Identities<'n> {
         Ok(())
     }
 
-    /// By terminal.
+    /// The path bits of one of a terminal's LIDs: by how much it is above the first.
+    pub fn path_bits(&self, terminal: u32, lid: u16) -> u16 {
+        let first = self.lids.get(&Node::Terminal(terminal)).map_or(lid, |&(first, _)| first);
+        lid.saturating_sub(first)
+    }
+
+    /// By terminal, of several the first.
     pub fn terminals(&self) -> Vec<Option<u16>> {
         let lid = |terminal| self.lids.get(&Node::Terminal(terminal)).map(|&(lid, _)| lid);
         (0..self.netlist.fabric.terminals()).map(lid).collect()

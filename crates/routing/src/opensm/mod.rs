@@ -8,8 +8,9 @@
 //! which OpenSM keeps to itself and `saquery` tells. Written are the same forms; OpenSM reads its
 //! `opensm-lfts.dump` back (`-R file -U`).
 //!
-//! Ways to switches themselves, which management packets take, are left out, and so are those to
-//! adapters that the netlist leaves out.
+//! Of a port with several LIDs (LMC above 0) the tables of one are followed. Ways to switches
+//! themselves, which management packets take, are written, shortest ones, and not read. Those to
+//! adapters that the netlist leaves out are skipped.
 
 mod directory;
 mod identity;
@@ -31,21 +32,37 @@ pub use path_levels::PathLevels;
 pub struct Dump {
     /// The table that the dump holds.
     pub table: ForwardingTable,
-    /// By terminal; `None` where the dump does not name it.
+    /// By terminal, of several the first; `None` where the dump does not name it.
     pub lids: Vec<Option<u16>>,
+    /// Which of a port's LIDs packets are sent to.
+    path_bits: u16,
     /// The local identifiers of adapters that the netlist leaves out.
     left_out: BTreeSet<u16>,
 }
 
 impl Dump {
-    /// Reads the forwarding tables of a netlist's switches. Packets take virtual channel 0.
+    /// Reads the forwarding tables of a netlist's switches. Packets take virtual channel 0, and of a
+    /// port with several LIDs they go to the first.
     ///
     /// # Errors
     /// The first line that does not fit the netlist (a switch or an adapter that it has not, a port
     /// without a cable, a port that leads to another adapter) or contradicts another: a switch or
-    /// an entry that comes twice, a LID of two nodes, a port with two LIDs.
+    /// an entry that comes twice, a LID of two nodes, more LIDs of a port than the netlist says.
     pub fn read(netlist: &Netlist, text: &str) -> Result<Self, InvalidLine> {
-        read::read(netlist, text)
+        Self::of_path_bits(netlist, text, 0)
+    }
+
+    /// Reads forwarding tables, as [`Dump::read`]; of a port with several LIDs packets go to that with
+    /// these path bits, or with the lowest of these that it has.
+    ///
+    /// # Errors
+    /// As [`Dump::read`].
+    pub fn of_path_bits(
+        netlist: &Netlist,
+        text: &str,
+        path_bits: u16,
+    ) -> Result<Self, InvalidLine> {
+        read::read(netlist, text, path_bits)
     }
 }
 

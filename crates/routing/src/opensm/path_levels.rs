@@ -50,14 +50,19 @@ impl Dump {
         found: &mut ServiceLevels,
     ) -> Result<(), InvalidLine> {
         let with_lids = (0..).zip(&self.lids).filter_map(|(at, lid)| Some(((*lid)?, at)));
-        let lids: HashMap<u16, u32> = with_lids.collect();
+        let of_port = |(first, at): (u16, u32)| {
+            (first..first + netlist.adapters[at as usize].lids())
+                .map(move |lid| (lid, (at, lid - first)))
+        };
+        // The terminal of each, and its path bits.
+        let lids: HashMap<u16, (u32, u16)> = with_lids.flat_map(of_port).collect();
         let mut guids: HashMap<u64, Vec<u32>> = HashMap::new();
         for (at, adapter) in (0..).zip(&netlist.adapters) {
             guids.entry(adapter.guid).or_default().push(at);
         }
         let by_lid = |word: &str| lids.get(&word.parse().ok()?).copied();
         let source_of = |word: &str| match word.strip_prefix("0x") {
-            None => by_lid(word).ok_or("there is no such source"),
+            None => by_lid(word).map(|(source, _)| source).ok_or("there is no such source"),
             Some(digits) => {
                 match hexadecimal(digits).and_then(|guid| guids.get(&guid)).map(Vec::as_slice) {
                     Some(&[terminal]) => Ok(terminal),
@@ -80,13 +85,17 @@ impl Dump {
                 continue;
             }
             let source = source_of(source).map_err(wrong)?;
-            let destination =
+            let (destination, path_bits) =
                 by_lid(destination).ok_or_else(|| wrong("there is no such destination"))?;
             let level =
                 level.parse().ok().filter(|&level: &u8| usize::from(level) < SERVICE_LEVELS);
             let level = level.ok_or_else(|| wrong("service levels are numbered from 0 to 15"))?;
             if netlist.fabric.terminal_router(source).is_none() {
                 return Err(wrong("the source has failed"));
+            }
+            // Paths to a port's other LIDs are not followed.
+            if path_bits != self.path_bits % netlist.adapters[destination as usize].lids() {
+                continue;
             }
             if let Some(earlier) = lines.insert((source, destination), number) {
                 return Err(wrong(&format!("this path's level is in line {earlier} already")));

@@ -17,7 +17,7 @@ use flitlab_fabric::netlist::Netlist;
 /// A port of a forwarding table behind which packets are dropped.
 const NOWHERE: u16 = 255;
 
-pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
+pub(super) fn read(netlist: &Netlist, text: &str, path_bits: u16) -> Result<Dump, InvalidLine> {
     let fabric = &netlist.fabric;
     let pairs = u64::from(fabric.routers()).saturating_mul(fabric.terminals().into());
     claim("the tables of this fabric", pairs.saturating_mul(2))
@@ -26,6 +26,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
     let mut reader = Reader {
         netlist,
         directory: &directory,
+        path_bits,
         identities: Identities::new(netlist),
         tables: HashMap::new(),
         entries: HashMap::new(),
@@ -60,7 +61,7 @@ pub(super) fn read(netlist: &Netlist, text: &str) -> Result<Dump, InvalidLine> {
         return Err(InvalidLine::new(1, message));
     }
     let Reader { identities, left_out, table, .. } = reader;
-    Ok(Dump { lids: identities.terminals(), left_out, table })
+    Ok(Dump { lids: identities.terminals(), path_bits, left_out, table })
 }
 
 /// How the header of a switch begins in opensm.fdbs, and in ibdiagnet.fdbs.
@@ -78,6 +79,8 @@ const OTHERS: [(&str, &str); 4] = [
 struct Reader<'n> {
     netlist: &'n Netlist,
     directory: &'n Directory,
+    /// Which of a port's LIDs packets are sent to.
+    path_bits: u16,
     identities: Identities<'n>,
     /// The lines of the switches' headers, and of their entries by router and LID.
     tables: HashMap<u32, usize>,
@@ -132,7 +135,8 @@ impl Reader<'_> {
                 Some(node) => self.enter(router, (lid, port), node, number),
                 None => Err(format!(
                     "opensm.fdbs names destinations by their LIDs, and the netlist has no {lid:#06x}: take the \
-                     netlist from ibnetdiscover, of the same time, or the tables from opensm-lfts.dump"
+                     netlist from ibnetdiscover, of the same time and with each port's `lmc`, or the tables from \
+                     opensm-lfts.dump"
                 )),
             };
         }
@@ -168,8 +172,14 @@ impl Reader<'_> {
                 "a second entry of {name} for LID {lid:#06x}, after that in line {earlier}"
             ));
         }
+        // Of a port with fewer LIDs the path bits that it knows.
+        let is_followed = |terminal: u32| {
+            let lids = self.netlist.adapters[terminal as usize].lids();
+            self.identities.path_bits(terminal, lid) == self.path_bits % lids
+        };
         if let Node::Terminal(terminal) = node
             && port != NOWHERE
+            && is_followed(terminal)
         {
             let output = self.output(router, terminal, port)?;
             self.table.set(router, terminal, output);

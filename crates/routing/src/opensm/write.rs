@@ -6,13 +6,17 @@ use std::fmt::Write as _;
 use super::ForwardingTable;
 use crate::{SERVICE_LEVELS, VcAssignment};
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::netlist::Netlist;
+use flitlab_fabric::netlist::{Adapter, Netlist};
+use flitlab_fabric::{Fabric, NONE, breadth_first};
 
 pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
     let fabric = &netlist.fabric;
     let lids = netlist.lids();
     let (terminals, switches) = lids.split_at(netlist.adapters.len());
-    let highest = lids.iter().max().copied().unwrap_or(0);
+    let last = |(&first, adapter): (&u16, &Adapter)| first + adapter.lids() - 1;
+    let highest = terminals.iter().zip(&netlist.adapters).map(last);
+    let highest = highest.chain(switches.iter().copied()).max().unwrap_or(0);
+    let to_switches = ports_to_switches(fabric);
     let mut text = String::new();
     for (router, switch) in (0..).zip(&netlist.switches) {
         let name = fabric.router_name(router);
@@ -32,9 +36,17 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
             };
             let (guid, name) = (adapter.port_guid, fabric.terminal_name(terminal));
             let entry = format!("{port:03} # Channel Adapter portguid {guid:#018x}: '{name}'");
-            entries.push((terminals[terminal as usize], entry));
+            let first = terminals[terminal as usize];
+            // A way for each of its LIDs: without one, packets to that LID would be dropped.
+            entries.extend((first..first + adapter.lids()).map(|lid| (lid, entry.clone())));
         }
-        entries.push((lid, format!("000 # Switch portguid {guid:#018x}: '{name}'")));
+        for ((to, other), &port) in (0..).zip(&netlist.switches).zip(&to_switches[router as usize])
+        {
+            let Some(port) = port else { continue };
+            let (guid, name) = (other.guid, fabric.router_name(to));
+            let entry = format!("{port:03} # Switch portguid {guid:#018x}: '{name}'");
+            entries.push((switches[to as usize], entry));
+        }
         entries.sort_unstable();
         for (lid, entry) in &entries {
             writeln!(text, "{lid:#06x} {entry}").expect("a string");
@@ -42,6 +54,30 @@ pub(super) fn text(netlist: &Netlist, table: &ForwardingTable) -> String {
         writeln!(text, "{} lids dumped", entries.len()).expect("a string");
     }
     text
+}
+
+/// By which port each switch sends packets to each other one on a shortest way, the lowest of
+/// several, and 0 to itself; `None` where there is no way. Who asks a switch takes these ways; that
+/// they might close a cycle with those of the table is not looked at.
+fn ports_to_switches(fabric: &Fabric) -> Vec<Vec<Option<u16>>> {
+    let count = fabric.routers() as usize;
+    let mut ports = vec![vec![None; count]; count];
+    let (mut hops, mut order) = (vec![NONE; count], Vec::new());
+    let neighbours = |router: u32| fabric.outputs(router).filter_map(|at| fabric.target(at));
+    for to in 0..fabric.routers() {
+        // Cables go both ways.
+        breadth_first(to, &mut hops, &mut order, neighbours);
+        for &from in &order[1..] {
+            let nearer = |&channel: &u32| {
+                fabric.target(channel).is_some_and(|far| hops[far as usize] < hops[from as usize])
+            };
+            let first =
+                fabric.outputs(from).filter(nearer).map(|channel| fabric.port(channel)).min();
+            ports[from as usize][to as usize] = first;
+        }
+        ports[to as usize][to as usize] = Some(0);
+    }
+    ports
 }
 
 /// The map of service levels at each switch, and the service level of each path that has not 0;

@@ -11,6 +11,7 @@ use flitlab_base::document::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::ANY_TABLE;
+use flitlab_fabric::netlist::Adapter;
 use flitlab_routing::{
     agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
@@ -106,11 +107,27 @@ pub(super) fn opensm<'v, 'd: 'v>(
             "The switches' maps from service levels to virtual channels; without it a service level \
              is the virtual channel of the same number.",
         );
+        let doc = "Of ports with several local identifiers (LMC above 0): by how much the one that packets are sent to \
+                   is above the first. The tables of the others are not followed.";
+        let path_bits: u64 = reader.value("path_bits", &Whole { range: 0..=127 }, 0, doc);
         // A fabric that falls apart is reported as such.
         let netlist = topology?.netlist().ok()?;
+        let most = netlist.adapters.iter().map(Adapter::lids).max().unwrap_or(1);
+        if path_bits >= u64::from(most) {
+            let message = match most {
+                1 => "no port of this netlist has several local identifiers".into(),
+                most => format!("ports of this netlist have at most {most} local identifiers"),
+            };
+            let way_out = match most {
+                1 => "leave `path_bits` out; a netlist of ibnetdiscover says what each port's `lmc` is".into(),
+                most => format!("`path_bits` is at most {}", most - 1),
+            };
+            reader.forbid("path_bits", &message, &way_out);
+            return None;
+        }
         let tables = tables?;
         let line = |error: InvalidLine| (error.line, error.message);
-        let read = Dump::read(&netlist, &tables.text).map_err(line);
+        let read = Dump::of_path_bits(&netlist, &tables.text, narrow(path_bits)).map_err(line);
         let mut dump = foreign::take(&tables, reader, FileKind::Tables, read)?;
         if let Some(paths) = &paths {
             let levels =

@@ -12,7 +12,7 @@ use crate::{
 use flitlab_base::document::{
     InputFile, List, Listed, Reader, Text, Variant, hexadecimal, with_keys,
 };
-use flitlab_fabric::netlist::{LeaveOut, Netlist};
+use flitlab_fabric::netlist::{Adapter, LeaveOut, Netlist};
 use flitlab_workload::formats::FileKind;
 
 use super::failures;
@@ -78,6 +78,12 @@ fn notes(netlist: &Netlist, name: &str) -> Vec<String> {
              topology.netlist.leave_out = [] makes nodes of them",
             first.name,
             ends.join(", ")
+        ));
+    }
+    if let Some(most) = netlist.adapters.iter().map(Adapter::lids).max().filter(|&most| most > 1) {
+        notes.push(format!(
+            "ports of {name} have up to {most} local identifiers (LMC above 0), each with paths of its own: a node is \
+             sent to by one of them, the first, or as routing.opensm.path_bits says"
         ));
     }
     if netlist.messages > 0 {

@@ -15,7 +15,7 @@
 //! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
 //! | `flitlab-papers` | [`reproduce`] | published results computed again |
-//! | `flitlab` | [`cli`] | the command, and its calls by programs in other languages |
+//! | `flitlab` | [`cli`] | the command, also for programs with components of their own, and its calls by other languages |
 //!
 //! `docs/model.md` describes the simulated model.
 //!

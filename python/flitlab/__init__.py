@@ -20,6 +20,7 @@ from typing import Any, Optional, Union
 from . import _flitlab
 from ._call import Progress, ProgressOption, Scenario, arguments, call, error, options
 from ._errors import CheckError, DeadlockError, Error, RunError, ScenarioError, Warning
+from ._native import use
 from ._result import Figure, Figures, Result, RoutingTable
 from ._table import Table
 
@@ -40,6 +41,7 @@ __all__ = [
     "route",
     "run",
     "sweep",
+    "use",
 ]
 
 #: The version of flitlab, as `flitlab --version` prints it.

@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from . import _flitlab
+from . import _native
 
 
 def main() -> int:
@@ -11,7 +11,7 @@ def main() -> int:
     # The command has its own way with Ctrl-C; Python's would wait until all is done.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     name = "flitlab" if sys.argv[0].endswith("__main__.py") else sys.argv[0]
-    return _flitlab.main([name, *sys.argv[1:]])
+    return _native.module.main([name, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Optional, Union
 
-from . import _flitlab
+from . import _flitlab, _native
 from ._errors import CheckError, DeadlockError, Error, RunError, ScenarioError, Warning
 
 #: A path, a text in TOML (it has a line break), or a dictionary of its keys.
@@ -180,7 +180,7 @@ def call(words: Sequence[str], text: Optional[str], progress: ProgressOption) ->
     """
     line = Line(progress)
     try:
-        answer = _flitlab.call(words, text, line.tell())
+        answer = _native.module.call(words, text, line.tell())
     finally:
         line.clear()
     for note in answer.notes:

@@ -1,5 +1,8 @@
 //! The native half of the Python package `flitlab`: commands called with the interpreter's lock
 //! released, and their results as bytes. `python/flitlab` makes Python of it.
+//!
+//! A crate that brings components of its own makes another native module of the same functions
+//! ([`add_to`]), which `flitlab.use` puts in place of this one.
 
 mod arrow;
 
@@ -12,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flitlab::cli::{self, Ended, Finished, Program, Standing};
+use flitlab::registry::Registry;
 use flitlab::report::figure::{Figure, Sheet};
 use flitlab::report::{self, Values};
 use pyo3::exceptions::{PyKeyError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
@@ -37,6 +41,30 @@ mod _flitlab {
     use super::{Answer, Table, call, main, version};
 }
 
+/// What the commands of a native module know besides what is built in.
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// Makes a native module of another crate one whose commands know the components of this registry.
+///
+/// The registry is the process's: a native module is loaded once, and Python's functions have no
+/// place for one.
+///
+/// # Errors
+/// If the module has one already, or Python can't take a function.
+pub fn add_to(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
+    let twice = |_| PyRuntimeError::new_err("the module has its components already");
+    REGISTRY.set(registry).map_err(twice)?;
+    module.add_class::<Answer>()?;
+    module.add_class::<Table>()?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(call, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)
+}
+
+fn registry() -> &'static Registry {
+    REGISTRY.get_or_init(Registry::default)
+}
+
 /// The version of flitlab.
 #[pyfunction]
 fn version() -> &'static str {
@@ -48,7 +76,7 @@ fn version() -> &'static str {
 #[pyfunction]
 fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
-        let code = cli::main(arguments);
+        let code = cli::main_with(registry(), arguments);
         // Nobody does it at the end of a process that is not Rust's.
         let _ = std::io::stdout().flush();
         code
@@ -65,7 +93,7 @@ fn call(
     text: Option<String>,
     tell: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Answer> {
-    let program = Arc::new(Program::default());
+    let program = Arc::new(Program::with_registry(registry()));
     let (sender, receiver) = channel();
     let work = {
         let program = Arc::clone(&program);

@@ -1,10 +1,10 @@
 //! `flitlab completions`: lets a shell complete the command's words.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::{Shell, generate};
 
 use super::summary::print_text;
-use super::{Arguments, Failure};
+use super::{Failure, components};
 
 /// Print completions for a shell
 #[derive(Debug, Args)]
@@ -20,7 +20,8 @@ pub(super) struct Completions {
 impl Completions {
     pub(super) fn execute(&self) -> Result<(), Failure> {
         let mut script = Vec::new();
-        generate(self.shell, &mut Arguments::command(), "flitlab", &mut script);
+        let name = components::name();
+        generate(self.shell, &mut components::command(), name, &mut script);
         print_text(&String::from_utf8_lossy(&script))
     }
 }

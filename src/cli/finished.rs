@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::{Failure, folder};
+use flitlab::registry::Row;
 use flitlab::report::figure::{Figure, FigureKind, FigureRequest, draw_all, figures_of};
 use flitlab::report::folder::{SUMMARY, keys_of};
 use flitlab::report::{Packing, ResultFolder, ResultRows, Table};
@@ -58,17 +59,25 @@ impl Finished {
     pub(super) fn write(&self, rows: ResultFolder, folder: &Path) -> Result<(), Failure> {
         rows.finish(&self.rows.points, &self.rows.saturation)?;
         let drawn = draw_all(&self.rows, folder, &self.figures)?;
-        remove_other_figures(folder, &drawn.written)?;
+        remove_other_figures(folder, &drawn.written, &self.figures.own)?;
         self.summary.as_ref().map_or(Ok(()), |text| folder::write(&folder.join(SUMMARY), text))
     }
 }
 
 /// Removes the figures of an earlier state of a sweep that it has no more.
-fn remove_other_figures(folder: &Path, drawn: &[PathBuf]) -> Result<(), Failure> {
+fn remove_other_figures(
+    folder: &Path,
+    drawn: &[PathBuf],
+    own: &[Row<FigureKind>],
+) -> Result<(), Failure> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths = entries.map(|entry| entry.path());
     paths.try_for_each(|path| {
-        if FigureKind::names_file(&path) && !drawn.contains(&path) { remove(&path) } else { Ok(()) }
+        if FigureKind::names_file(&path, own) && !drawn.contains(&path) {
+            remove(&path)
+        } else {
+            Ok(())
+        }
     })
 }
 

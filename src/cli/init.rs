@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use super::summary::{print_json, print_text};
 use super::text::fabric_text;
-use super::{Failure, terminal};
-use flitlab::scenario::{Diagnostic, Document, Offer, Scenario, Starter, StarterWorkload, Sweep};
+use super::{Failure, components, terminal};
+use flitlab::scenario::{Diagnostic, Offer, Offers, Scenario, Starter, StarterWorkload, Sweep};
 use flitlab::units::parse_bytes;
 
 /// Write a first scenario, with a comment for each key
@@ -31,7 +31,7 @@ pub(super) struct Init {
     #[arg(value_name = "FILE", default_value = "scenario.toml")]
     file: PathBuf,
     /// What joins the nodes [default: torus]
-    #[arg(long, value_name = "NAME", value_parser = among("topology", Starter::topologies))]
+    #[arg(long, value_name = "NAME", value_parser = among("topology", Offers::topologies))]
     topology: Option<String>,
     /// Nodes along each dimension of a torus, or switches [default: 4x4x4]
     #[arg(long, value_name = "SIZES", value_parser = dimensions)]
@@ -41,7 +41,7 @@ pub(super) struct Init {
     #[arg(long, value_name = "NAME", value_parser = among("routing", routings))]
     routing: Option<String>,
     /// Who sends to whom [default: uniform; of an exchange all-to-all]
-    #[arg(long, value_name = "NAME", value_parser = among("traffic.pattern", Starter::patterns))]
+    #[arg(long, value_name = "NAME", value_parser = among("traffic.pattern", Offers::patterns))]
     pattern: Option<String>,
     /// A load that goes on, as a fraction of the network's capacity [default: 0.3]
     #[arg(long, value_name = "SHARE", value_parser = load)]
@@ -68,14 +68,15 @@ struct Written {
 }
 
 /// Routings, and the algorithms and rules of those that have many.
-fn routings() -> Vec<Offer> {
-    let routings = Starter::routings().into_iter().chain(Starter::algorithms());
-    routings.chain(Starter::rules()).collect()
+fn routings(offers: &Offers) -> Vec<Offer> {
+    let routings = offers.routings().into_iter().chain(offers.algorithms());
+    routings.chain(offers.rules()).collect()
 }
 
 /// Names for help and completions; what they mean is in the file that is written.
-fn among(key: &'static str, offers: fn() -> Vec<Offer>) -> Among {
-    let names = offers().into_iter().map(|offer| PossibleValue::new(offer.name));
+fn among(key: &'static str, offers: fn(&Offers) -> Vec<Offer>) -> Among {
+    let offers = components::with_offers(offers);
+    let names = offers.into_iter().map(|offer| PossibleValue::new(offer.name));
     Among { key, names: PossibleValuesParser::new(names) }
 }
 
@@ -89,7 +90,7 @@ struct Among {
 
 impl Among {
     fn hint(&self, name: &str) -> Option<String> {
-        let document = Document::parse("", &format!("[{}.{name}]\n", self.key));
+        let document = components::parse("", &format!("[{}.{name}]\n", self.key));
         let found = Scenario::read(&document).err()?;
         let wanted = format!("`{name}`");
         let told = found
@@ -146,7 +147,7 @@ fn message(text: &str) -> Result<String, String> {
 impl Init {
     pub(super) fn execute(self) -> Result<(), Failure> {
         if let (Some(topology), Some(_)) = (&self.topology, &self.dimensions)
-            && !Starter::has_dimensions(topology)
+            && !components::with_offers(|offers| offers.has_dimensions(topology))
         {
             let message = format!(
                 "error: a {topology} has no dimensions: leave --dimensions out, and change the sizes that \
@@ -164,7 +165,7 @@ impl Init {
         let asks = !self.defaults && stdin().is_terminal() && stderr().is_terminal();
         let starter =
             if asks { self.ask(&mut stdin().lock(), &mut stderr())? } else { self.starter() };
-        let text = starter.text(&path);
+        let text = text(&starter, &path);
         let scenario =
             read(&starter, &path).map_err(|problems| Failure::input(problems.join("\nerror: ")))?;
         if printed {
@@ -196,7 +197,7 @@ impl Init {
     fn starter(&self) -> Starter {
         let usual = Starter::default();
         let topology = self.topology.clone().unwrap_or(usual.topology);
-        let usual_routing = Starter::usual_routing(&topology);
+        let usual_routing = Offers::usual_routing(&topology);
         Starter {
             dimensions: self.dimensions.clone().map_or(usual.dimensions, |sizes| sizes.0),
             routing: self.routing.clone().unwrap_or_else(|| usual_routing.into()),
@@ -222,23 +223,25 @@ impl Init {
     ) -> Result<Starter, Failure> {
         let mut form = Form { input, output };
         if self.topology.is_none() {
-            self.topology = Some(form.choose("Topology", "torus", &Starter::topologies())?);
+            let offers = components::with_offers(Offers::topologies);
+            self.topology = Some(form.choose("Topology", "torus", &offers)?);
         }
         let topology = self.starter().topology;
-        if self.dimensions.is_none() && Starter::has_dimensions(&topology) {
+        let has_dimensions = components::with_offers(|offers| offers.has_dimensions(&topology));
+        if self.dimensions.is_none() && has_dimensions {
             self.dimensions = Some(form.ask("Nodes along each dimension", "4x4x4", |answer| {
                 let sizes = dimensions(answer)?;
-                let routing = Starter::usual_routing(&topology).into();
+                let routing = Offers::usual_routing(&topology).into();
                 let (topology, dimensions) = (topology.clone(), sizes.0.clone());
                 let starter = Starter { topology, dimensions, routing, ..Starter::default() };
                 read(&starter, "scenario.toml").map_err(|problems| problems.join("\n"))?;
                 Ok(sizes)
             })?);
         }
-        let usual = Starter::usual_routing(&topology);
+        let usual = Offers::usual_routing(&topology);
         if self.routing.is_none() && usual == Starter::default().routing {
-            let offers =
-                self.usable(Starter::routings(), |starter, name| starter.routing = name.into());
+            let offers = components::with_offers(Offers::routings);
+            let offers = self.usable(offers, |starter, name| starter.routing = name.into());
             self.routing = Some(form.choose("Routing", usual, &offers)?);
         }
         if self.load.is_none() && self.exchange.is_none() {
@@ -256,8 +259,8 @@ impl Init {
         }
         if self.pattern.is_none() {
             // Some are defined on some shapes only, and some have no steps for an exchange.
-            let offers =
-                self.usable(Starter::patterns(), |starter, name| starter.pattern = name.into());
+            let offers = components::with_offers(Offers::patterns);
+            let offers = self.usable(offers, |starter, name| starter.pattern = name.into());
             self.pattern = Some(form.choose("Traffic", self.usual_pattern(), &offers)?);
         }
         Ok(self.starter())
@@ -274,6 +277,12 @@ impl Init {
     }
 }
 
+/// The starter's scenario, with the commands of this program.
+fn text(starter: &Starter, path: &str) -> String {
+    let command = components::name();
+    components::with_offers(|offers| offers.text(starter, (&command, path)))
+}
+
 fn exists(path: &str) -> Failure {
     Failure::input(format!(
         "{path} exists, and init never replaces a file: name another, as in flitlab init \
@@ -283,7 +292,7 @@ fn exists(path: &str) -> Failure {
 
 /// Returns the scenario, or its mistakes in words: the file's lines are not known to the user yet.
 fn read(starter: &Starter, path: &str) -> Result<Scenario, Vec<String>> {
-    let document = Document::parse(path, &starter.text(path));
+    let document = components::parse(path, &text(starter, path));
     let scenario = match starter.workload {
         StarterWorkload::Load(_) => Sweep::read(&document).and_then(|_| Scenario::read(&document)),
         StarterWorkload::Exchange(_) => Scenario::read(&document),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Failure, program};
+use super::{Failure, components, program};
 use flitlab::application::read::Format;
 use flitlab::formats::{Beginning, FileKind, refusal};
 use flitlab::scenario::{Diagnostics, Document, Scenario};
@@ -33,8 +33,8 @@ impl Input {
             return Err(Failure::Input(problem));
         }
         let mut document = match &self.text {
-            Some(text) => Document::parse(&self.path.display().to_string(), text),
-            None => Document::open(&self.path)?,
+            Some(text) => components::parse(&self.path.display().to_string(), text),
+            None => components::open(&self.path)?,
         };
         for assignment in &self.set {
             match program::current() {

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::summary::print_text;
-use super::{Arguments, Failure, folder};
+use super::{Failure, components, folder};
 
 /// Print a manual page, or write all of them into a folder
 #[derive(Debug, Args)]
@@ -28,9 +28,10 @@ impl ManualPages {
     pub(super) fn execute(&self) -> Result<(), Failure> {
         let pages = pages();
         let Some(out) = &self.out else {
+            let own = components::name();
             let name = match self.command.as_deref() {
-                None | Some("flitlab") => "flitlab".to_owned(),
-                Some(command) => format!("flitlab-{command}"),
+                Some(command) if command != own => format!("{own}-{command}"),
+                _ => own,
             };
             return match pages.iter().find(|(page, _)| *page == name) {
                 Some((_, page)) => print_text(page),
@@ -51,12 +52,12 @@ impl ManualPages {
 
 /// Name and text of each page.
 fn pages() -> Vec<(String, String)> {
-    let whole = Arguments::command().disable_help_subcommand(true);
+    let (own, whole) = (components::name(), components::command().disable_help_subcommand(true));
     let names: Vec<String> =
         whole.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    let mut pages = vec![("flitlab".to_owned(), page(&whole, "flitlab", &names))];
+    let mut pages = vec![(own.clone(), page(&whole, &own, &names))];
     for command in whole.get_subcommands() {
-        add_pages(command, &["flitlab"], &mut pages);
+        add_pages(command, &[&own], &mut pages);
     }
     pages
 }
@@ -124,7 +125,7 @@ fn closing(after_help: &str, subcommands: &[String]) -> Roff {
     }
     roff.control("SH", ["SEE ALSO"]);
     if subcommands.is_empty() {
-        roff.text([bold("flitlab"), roman("(1)")]);
+        roff.text([bold(components::name()), roman("(1)")]);
     } else {
         let pages: Vec<String> =
             subcommands.iter().map(|name| format!("flitlab-{name}(1)")).collect();

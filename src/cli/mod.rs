@@ -12,6 +12,7 @@ mod check;
 mod checkpoint;
 mod compare;
 mod completions;
+mod components;
 mod failures;
 mod finished;
 mod folder;
@@ -43,17 +44,20 @@ mod workloads;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 pub use finished::Finished;
 pub use program::{Answer, Ended, Program, Standing};
+
+use components::Components;
 use say::{say, say_as_it_is};
 
 use flitlab::FileError;
 use flitlab::engine::Deadlock;
+use flitlab::registry::Registry;
 use flitlab::report::ReportError;
 use flitlab::reproduce::KeptError;
 use flitlab::sweep::slurm::SlurmError;
@@ -98,8 +102,38 @@ static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
 /// Does what these arguments, the command's name first, ask for. Says on standard error what went
 /// wrong, and returns the exit code. A signal ends the process, and so do wrong arguments.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    main_with(&Registry::default(), arguments)
+}
+
+/// The same for a program of one's own: every subcommand knows the components of this registry, by
+/// which scenarios and options name them, besides those that are built in.
+///
+/// So a program whose `main` is this one call has the whole command line. Messages call its commands
+/// by its own name. The jobs that it submits and the checkpoints that it writes are its own: each
+/// task calls this executable again.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use flitlab::registry::Registry;
+///
+/// fn main() -> ExitCode {
+///     // .with(package!(), &my_pattern::MINE)?
+///     let registry = Registry::default();
+///     ExitCode::from(flitlab::cli::main_with(&registry, std::env::args_os()))
+/// }
+/// ```
+pub fn main_with(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::outlive_file_limits();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let known = Components::of_program(registry.clone(), &arguments);
+    let before = Arc::new(known).enter();
+    let code = run(arguments);
+    before.enter();
+    code
+}
+
+fn run(arguments: Vec<OsString>) -> u8 {
     let parsed = Arguments::read(&arguments).unwrap_or_else(|error| error.exit());
     ARGUMENTS.get_or_init(|| arguments);
     match parsed.execute() {
@@ -122,7 +156,9 @@ impl Arguments {
     /// # Errors
     /// If they are none, or help is asked for.
     fn read(arguments: &[OsString]) -> Result<Self, clap::Error> {
-        Self::try_parse_from(arguments).map_err(|mut error| {
+        let parsed = components::command().try_get_matches_from(arguments);
+        let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
+        parsed.map_err(|mut error| {
             if let Some(meant) = set_without_equals(arguments) {
                 let tip = format!("a key and its value are one word: --set {meant}");
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));

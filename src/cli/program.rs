@@ -6,9 +6,11 @@ use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::components::{self, Components};
 use super::finished::Finished;
 use super::progress::Bar;
 use super::{Arguments, Command, Failure};
+use flitlab::registry::Registry;
 use flitlab::report::Table;
 use flitlab::report::figure::Figure;
 use flitlab::stop::{self, Stop};
@@ -20,6 +22,8 @@ thread_local! {
 /// A program's call of a command: how far it is, and how it is ended.
 #[derive(Default)]
 pub struct Program {
+    /// The components that its commands know besides those that are built in.
+    registry: Registry,
     stop: Stop,
     state: Mutex<State>,
 }
@@ -72,11 +76,13 @@ pub(super) fn current() -> Option<Arc<Program>> {
     PROGRAM.with_borrow(Clone::clone)
 }
 
-/// Makes the threads of a pool work for the program, and under the stop, of this one.
+/// Makes the threads of a pool work for the program, under the stop, and with the components of
+/// this one.
 pub(super) fn for_threads() -> impl Fn(usize) + Send + Sync + 'static {
-    let (program, stop) = (current(), Stop::current());
+    let (program, stop, known) = (current(), Stop::current(), components::current());
     move |_| {
         PROGRAM.set(program.clone());
+        known.clone().enter();
         stop.enter();
     }
 }
@@ -89,6 +95,11 @@ pub(super) fn give(into: impl FnOnce(&mut Answer)) {
 }
 
 impl Program {
+    /// A call whose command knows the components of this registry, besides those that are built in.
+    pub fn with_registry(registry: &Registry) -> Self {
+        Self { registry: registry.clone(), ..Self::default() }
+    }
+
     /// Calls a command by its words, as `["run", "scenario.toml", "--threads", "2"]`. With `text`
     /// that is the scenario's text, and its path only what messages call it. A `run` without a
     /// folder for its results writes none.
@@ -98,7 +109,14 @@ impl Program {
     pub fn call(self: &Arc<Self>, words: &[OsString], text: Option<&str>) -> Option<Ended> {
         let name = OsString::from("flitlab");
         let words: Vec<OsString> = [&name].into_iter().chain(words).cloned().collect();
-        let arguments = match Arguments::read(&words) {
+        let known = Arc::new(Components::of_registry(self.registry.clone())).enter();
+        let ended = self.call_known(&words, text);
+        known.enter();
+        ended
+    }
+
+    fn call_known(self: &Arc<Self>, words: &[OsString], text: Option<&str>) -> Option<Ended> {
+        let arguments = match Arguments::read(words) {
             Ok(arguments) => arguments,
             Err(error) => {
                 let text = error.to_string().trim_end().to_owned();

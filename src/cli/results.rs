@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::cli::Failure;
 use crate::cli::say::say;
 use crate::cli::summary::Expectation;
+use crate::cli::{Failure, components};
 use flitlab::report::folder::{POINTS, SUMMARY};
 use flitlab::report::html::{Blocks, points_linked};
 use flitlab::report::{
@@ -67,7 +67,7 @@ impl Results {
         let mut notes = Vec::new();
         let scenario = folder.join("scenario.toml");
         let scenario = if scenario.exists() {
-            let document = Document::open(&scenario)?;
+            let document = components::open(&scenario)?;
             document.syntax()?;
             Some(document)
         } else {
@@ -163,7 +163,8 @@ fn resume(folder: &Path) -> String {
         return String::new();
     }
     let (scenario, out) = (folder.join("scenario.toml"), folder.to_string_lossy());
-    let words = ["flitlab", "sweep", &scenario.to_string_lossy(), "--out", &out, "--resume"];
+    let own = components::name();
+    let words = [&own, "sweep", &scenario.to_string_lossy(), "--out", &out, "--resume"];
     let command = shlex::try_join(words).expect("paths have no zero bytes");
     format!("; {command} finishes it")
 }

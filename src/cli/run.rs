@@ -15,7 +15,7 @@ use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, folder, program, text, workloads};
+use super::{Failure, components, folder, program, text, workloads};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::FigureRequest;
@@ -207,7 +207,8 @@ impl Run {
         let channels = std::mem::replace(&mut found.channels, kept);
         let rows = ResultRows { points: vec![Point::new(label, found)], ..ResultRows::default() };
         let title = scenario.title.clone().unwrap_or_else(|| scenario.name.clone());
-        let wish = FigureRequest { medium: self.output.medium(), ..FigureRequest::titled(&title) };
+        let (medium, own) = (self.output.medium(), components::own_figures());
+        let wish = FigureRequest { medium, own, ..FigureRequest::titled(&title) };
         let (measured, channels) = (&rows.points[0].measured, &channels[..]);
         let summary = Summary {
             flitlab: env!("CARGO_PKG_VERSION"),

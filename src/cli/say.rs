@@ -5,7 +5,7 @@ use std::io::{Write, stderr};
 
 use terminal_size::{Width, terminal_size_of};
 
-use super::program;
+use super::{components, program};
 use flitlab::printable::{printable_lines, without_error_numbers};
 
 /// Prints a line, without control characters; on a terminal wrapped at words. A program gets it as
@@ -34,6 +34,7 @@ fn wrapped(text: &str, columns: usize) -> String {
 
 /// Prints a line that may have colours.
 pub(super) fn say_as_it_is(text: &str) {
+    let text = &*components::renamed(text);
     match program::current() {
         Some(program) => program.note(text),
         None => _ = writeln!(stderr(), "{text}"),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, program, text};
+use super::{Failure, components, program, text};
 use flitlab::measure::{LongerWays, Saturation};
 use flitlab::printable::{printable_json, printable_lines};
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
@@ -209,6 +209,7 @@ pub(super) fn mention(text: &str) {
 /// A program gets it.
 pub(super) fn print_text(text: &str) -> Result<(), Failure> {
     use std::io::{ErrorKind, Write, stdout};
+    let text = &*components::renamed(text);
     if program::current().is_some() {
         program::give(|answer| answer.text.push_str(&printable_lines(text)));
         return Ok(());

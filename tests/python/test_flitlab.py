@@ -478,6 +478,27 @@ class Errors(InFolder):
         typed = "try traffic__load=0.3, or sweep__grid__traffic__load=[0.1]"
         self.assertEqual(sys.modules["flitlab._call"].as_keywords(advice), typed)
 
+    def test_the_native_module_of_another_crate_takes_the_place_of_this_one(self):
+        own, called = flitlab._flitlab, []
+
+        class Native:
+            main = own.main
+
+            @staticmethod
+            def call(words, text, tell):
+                called.append(words[0])
+                return own.call(words, text, tell)
+
+        flitlab.use(Native)
+        try:
+            flitlab.check(SCENARIO)
+        finally:
+            flitlab.use(own)
+        flitlab.check(SCENARIO)
+        self.assertEqual(called, ["check"])
+        with self.assertRaisesRegex(TypeError, "has no `call`"):
+            flitlab.use(os)
+
     def test_the_module_shows_what_is_its_own(self):
         self.assertEqual(command("--version").stdout, f"flitlab {flitlab.__version__}\n")
         shown = [name for name in dir(flitlab) if not name.startswith("__")]

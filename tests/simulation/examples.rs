@@ -12,6 +12,9 @@ mod netlist_table;
 #[path = "../../examples/own_algorithm.rs"]
 #[allow(dead_code, reason = "the example's main is not called")]
 mod own_algorithm;
+#[path = "../../examples/own_command.rs"]
+#[allow(dead_code, reason = "the example's main is not called")]
+mod own_command;
 #[path = "../../examples/own_pattern.rs"]
 #[allow(dead_code, reason = "the example's main is not called")]
 mod own_pattern;
@@ -27,7 +30,9 @@ mod watch_packets;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
+use flitlab::cli::Program;
 use flitlab::topology::netlist::Netlist;
 use flitlab::units::Picoseconds;
 
@@ -174,4 +179,46 @@ fn the_histogram_of_the_example_is_exact_on_any_number_of_threads() {
     for threads in [1, 3] {
         assert_eq!(watch_packets::watch(threads).unwrap().packets, expected, "{threads} threads");
     }
+}
+
+/// The commands that the example names, with its pattern and its rule; tests/extension runs a program
+/// of its own by all of them.
+#[test]
+fn the_command_of_the_example_knows_its_pattern_and_its_rule() {
+    let registry = own_command::registry().unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("own_command");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).into_os_string();
+    let call = |words: &[std::ffi::OsString]| {
+        let program = Arc::new(Program::with_registry(&registry));
+        let ended = program.call(words, None).unwrap();
+        (ended.code, ended.text, program.answer())
+    };
+    let options = "--defaults --topology dragonfly --pattern half-way --routing shorter-queue";
+    let mut init = vec!["init".into(), path("own.toml")];
+    init.extend(options.split(' ').map(Into::into));
+    let (code, said, _) = call(&init);
+    assert_eq!(code, 0, "{said}");
+    let text = fs::read_to_string(folder.join("own.toml")).unwrap();
+    assert!(text.contains("rule = \"shorter-queue\"") && text.contains("\"half-way\""), "{text}");
+    let mut sweep = vec!["sweep".into(), path("own.toml"), "--out".into(), path("out")];
+    let short = ["window=1 us", "minimum_windows=4", "maximum_windows=8"];
+    let short = short.map(|setting| format!("measure.{setting}"));
+    for setting in short.into_iter().chain(["sweep.grid.traffic.load=[0.1, 0.3]".to_owned()]) {
+        sweep.extend(["--set".into(), setting.into()]);
+    }
+    let (code, said, answer) = call(&sweep);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(answer.result.unwrap().rows.points.len(), 2);
+    let (code, said, _) = call(&["plot".into(), path("out"), "--out".into(), path("figures")]);
+    assert_eq!(code, 0, "{said}");
+    let (code, said, _) = call(&["report".into(), path("out")]);
+    assert_eq!(code, 0, "{said}");
+    let misspelt = text.replace("shorter-queue", "shorter-queu");
+    fs::write(folder.join("wrong.toml"), misspelt).unwrap();
+    let (code, said, _) = call(&["check".into(), path("wrong.toml")]);
+    assert_eq!(code, 2);
+    assert!(said.contains("did you mean `shorter-queue`?"), "{said}");
+    fs::remove_dir_all(&folder).unwrap();
 }

@@ -197,7 +197,8 @@ fn the_command_refuses_a_cycle_and_deadlocks_if_it_is_told_to() {
     let (code, refused) = place.fail(&with(&["run", &path], &minimal));
     assert_eq!(code, 2);
     assert!(
-        refused.contains("the relation is refused: packets can deadlock: each of"),
+        refused
+            .contains("the relation of rule `minimal` is refused: packets can deadlock: each of"),
         "{refused}"
     );
     assert!(refused.contains("unproved = true"), "{refused}");

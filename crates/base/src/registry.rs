@@ -22,6 +22,12 @@ pub trait Component: Copy + Send + Sync + 'static {
     /// Returns the rows that are built in, in the order in which they are offered.
     fn built_in() -> &'static [Row<Self>];
 
+    /// Whether a built-in component of another kind has the name, where scenarios name both kinds by
+    /// one key.
+    fn is_taken(_name: &str) -> bool {
+        false
+    }
+
     /// Returns the built-in row of this name.
     fn named(name: &str) -> Option<&'static Row<Self>> {
         Self::built_in().iter().find(|row| row.name == name)
@@ -212,11 +218,28 @@ impl Registry {
         if C::RESERVED.contains(&name) {
             return Err(Refused::Reserved { noun, name });
         }
-        if self.rows::<C>().any(|other| other.name == name || other.known_as.contains(&name)) {
+        let is_own = |row: Registered<C>| row.name == name || row.known_as.contains(&name);
+        if self.rows::<C>().any(is_own) || C::is_taken(name) {
             return Err(Refused::Taken { noun, name });
         }
         self.added.push(Added { name, package, row });
         Ok(self)
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty()
+    }
+
+    /// The crates that rows come from, each once, in the order in which they were added.
+    pub fn packages(&self) -> Vec<Package> {
+        let mut packages: Vec<Package> = Vec::new();
+        for Added { package, .. } in &self.added {
+            if !packages.contains(package) {
+                packages.push(*package);
+            }
+        }
+        packages
     }
 
     /// Returns all rows of a kind: those that are built in, then others in the order in which they

@@ -234,7 +234,7 @@ pub(super) fn verdict(
     cycle: Option<Vec<VirtualChannel>>,
 ) -> RelationProof {
     let dead_from_the_start = |flaw: &RelationFlaw| match flaw {
-        RelationFlaw::DeadEnd { destination, at, after: None } => Some((*at, *destination)),
+        RelationFlaw::DeadEnd { destination, at, after: None, .. } => Some((*at, *destination)),
         _ => None,
     };
     let unconnected: HashSet<(u32, u32)> = flaws.iter().filter_map(dead_from_the_start).collect();
@@ -524,7 +524,8 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         let at = router;
         if list.len() == first {
             let destination = self.name_of(errand);
-            self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
+            let phase = self.phases.map(|_| self.places.phase(place));
+            self.flaws.push(RelationFlaw::DeadEnd { destination, at, after, phase });
         } else if !list[first..].iter().any(|&hop| {
             hop.escape && self.go(router, hop).is_none_or(|(after, _)| self.is_escape(after))
         }) {

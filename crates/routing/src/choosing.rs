@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::drawn;
-use super::phased::{Among, AtHead, Course, Deciding, Drawn, PhasedRule, Queues};
+use super::phased::{
+    Among, AtHead, Call, Course, Deciding, Drawn, PhasedRule, Queues, check_course,
+};
 use super::relation::{Hop, PathChoice, PathSet, Phases, Relation};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -82,17 +84,28 @@ impl RelationRoutes {
 
     /// The course with which a packet starts between two routers, by its source terminal and its
     /// number there; straight in phase 0 in relations without phases.
+    ///
+    /// # Panics
+    /// If the rule's phases don't allow the course.
     pub fn start(&self, ends: (u32, u32), (source, sequence): (u32, u32)) -> Course {
-        match &self.rule {
-            Some(rule) => rule.start(ends, self.detours(source, sequence)),
-            None => Course::straight(0),
+        let Some(rule) = &self.rule else { return Course::straight(0) };
+        let course = rule.start(ends, self.detours(source, sequence));
+        self.allowed((Call::Start, ends.0, ends), course)
+    }
+
+    /// A course that the rule's phases allow.
+    fn allowed(&self, at: (Call, u32, (u32, u32)), course: Course) -> Course {
+        let name = |router| format!("router {router}");
+        match check_course(name, &self.relation, at, course) {
+            Ok(()) => course,
+            Err(mistake) => panic!("the rule of this routing contradicts its phases: {mistake}"),
         }
     }
 
     /// The course of a packet that decides at a router, by its source terminal and its number there.
     ///
     /// # Panics
-    /// If the relation has no phases.
+    /// If the relation has no phases, or the rule's phases don't allow the decision.
     pub fn decide(
         &self,
         fabric: &Fabric,
@@ -104,7 +117,9 @@ impl RelationRoutes {
         let drawn = self.detours(source, sequence);
         let relation = &self.relation;
         let rule = self.rule.as_ref().expect("packets decide in relations with phases alone");
-        rule.decide(&Deciding { fabric, relation, router, ends, course, drawn }, queues)
+        let packet = Deciding { fabric, relation, router, ends, course, drawn };
+        let decided = rule.decide(&packet, queues);
+        self.allowed((Call::Decide(course.phase), router, ends), decided)
     }
 
     /// Whether routers hold some credits back.

@@ -44,6 +44,8 @@ pub enum RelationFlaw {
         at: u32,
         /// The virtual channel by which the packet came; `None` if it was injected.
         after: Option<VirtualChannel>,
+        /// The phase in which it is there; `None` in a relation without phases.
+        phase: Option<u8>,
     },
     /// A hop leads through a port that does not exist or has failed, or into a virtual channel that
     /// does not exist.
@@ -115,11 +117,12 @@ impl RelationFlaw {
             None => "from its own terminals".into(),
         };
         match self {
-            Self::DeadEnd { destination, at, after } => format!(
-                "packets to {} that come to {} {} have nowhere to go",
+            Self::DeadEnd { destination, at, after, phase } => format!(
+                "packets to {} that come to {} {} have nowhere to go{}",
                 router(destination),
                 router(at),
-                came(after)
+                came(after),
+                phase.map_or(String::new(), |phase| format!(" in phase {phase}"))
             ),
             Self::NoChannel { destination, at, hop } => format!(
                 "{} may send packets to {} through its port {} in virtual channel {}, \
@@ -234,7 +237,7 @@ fn prove_classes(fabric: &Fabric, relation: &Relation) -> Vec<RelationFlaw> {
             }
             let [goes_on, keeps] = lists[list as usize];
             if !goes_on {
-                flaws.push(RelationFlaw::DeadEnd { destination, at, after });
+                flaws.push(RelationFlaw::DeadEnd { destination, at, after, phase: None });
             }
             if !keeps {
                 flaws.push(RelationFlaw::NoEscape { destination, at, after });

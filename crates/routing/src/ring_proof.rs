@@ -159,7 +159,7 @@ impl<'a> Look<'a> {
             let (destination, at) = (self.to, self.router(state));
             if hops.is_empty() {
                 let after = self.relation.place(state);
-                self.flaws.push(RelationFlaw::DeadEnd { destination, at, after });
+                self.flaws.push(RelationFlaw::DeadEnd { destination, at, after, phase: None });
             }
             for &hop in hops {
                 match self.go(state, hop) {

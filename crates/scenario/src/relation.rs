@@ -140,7 +140,11 @@ impl RelationSpec {
         // Packets that find no way on can't be simulated.
         let flaw = proof.flaws.iter().find(|flaw| !self.unproved || !flaw.is_cycle());
         if let Some(flaw) = flaw {
-            return Err(RoutingError::Unproved(flaw.describe(fabric)));
+            return Err(RoutingError::Unproved {
+                rule: self.rule.name(),
+                flaw: flaw.describe(fabric),
+                is_cycle: flaw.is_cycle(),
+            });
         }
         if let Some(spec) = &self.selection {
             let paths = spec.paths(fabric, &relation, seed).map_err(|error| match error {

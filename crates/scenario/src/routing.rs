@@ -106,9 +106,16 @@ pub enum RoutingError {
     /// No paths can be selected from the relation.
     #[error("{0}")]
     NoSelection(NoSelection),
-    /// A relation is refused by its proof, for this reason.
-    #[error("the relation is refused: {0}")]
-    Unproved(String),
+    /// A relation is refused by its proof.
+    #[error("the relation of rule `{rule}` is refused: {flaw}")]
+    Unproved {
+        /// The rule's name.
+        rule: &'static str,
+        /// What the proof found first.
+        flaw: String,
+        /// Whether that is a possible deadlock of packets that all have a way.
+        is_cycle: bool,
+    },
     /// A forwarding table lacks ways, this one first.
     #[error("the forwarding table does not lead everywhere: {0}")]
     Incomplete(String),
@@ -293,7 +300,7 @@ impl RoutingSpec {
                  virtual channels; others may need more `lanes`, or a fabric of a certain shape or size"
             }
             Self::Relation(_) => {
-                "minimal can deadlock, and nearest-ancestor where there is no tree, the other rules can't; or write \
+                "minimal can deadlock, and nearest-ancestor where there is no tree, the other built-in rules can't; or write \
                  `unproved = true`, and packets go by it until they wait for each other for ever"
             }
             Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",

@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
-use super::reference;
-use flitlab_base::document::{Item, KeyDoc, comment, describe, write_items};
-use flitlab_fabric::builders::{ANY_TABLE, BUILDERS};
+use super::reference::reference_with;
+use flitlab_base::document::{Item, KeyDoc, Reference, comment, describe, write_items};
+use flitlab_base::registry::Registry;
+use flitlab_fabric::builders::{ANY_TABLE, BuilderKind};
 
 /// Keys that are shown with their defaults.
 const SHOWN: [&str; 2] = ["seed", "measure.precision"];
@@ -36,13 +37,13 @@ pub enum StarterWorkload {
 /// The subject of a first scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Starter {
-    /// One of [`Starter::topologies`].
+    /// One of [`Offers::topologies`].
     pub topology: String,
-    /// Sizes of the topologies that [have dimensions](Starter::has_dimensions).
+    /// Sizes of the topologies that [have dimensions](Offers::has_dimensions).
     pub dimensions: Vec<u32>,
-    /// One of [`Starter::routings`], [`Starter::algorithms`] or [`Starter::rules`].
+    /// One of [`Offers::routings`], [`Offers::algorithms`] or [`Offers::rules`].
     pub routing: String,
-    /// One of [`Starter::patterns`].
+    /// One of [`Offers::patterns`].
     pub pattern: String,
     pub workload: StarterWorkload,
 }
@@ -81,57 +82,51 @@ impl Default for Starter {
     }
 }
 
-impl Starter {
+/// What a first scenario can be about: what scenarios with some components can name.
+#[derive(Debug)]
+pub struct Offers {
+    registry: Registry,
+    reference: Reference,
+}
+
+impl Offers {
+    /// What is built in, and the components of a registry.
+    pub fn new(registry: &Registry) -> Self {
+        Self { registry: registry.clone(), reference: reference_with(registry) }
+    }
+
+    /// All keys of scenarios.
+    pub fn reference(&self) -> &Reference {
+        &self.reference
+    }
+
     /// The topologies that need no file.
-    pub fn topologies() -> Vec<Offer> {
-        let mut offers = sections("topology");
-        offers.retain(|offer| !required("topology", &offer.name).iter().any(|key| key == "path"));
+    pub fn topologies(&self) -> Vec<Offer> {
+        let mut offers = self.sections("topology");
+        offers
+            .retain(|offer| !self.required("topology", &offer.name).iter().any(|it| it == "path"));
         offers
     }
 
     /// The routings that need nothing else said.
-    pub fn routings() -> Vec<Offer> {
-        let mut offers = sections("routing");
-        offers.retain(|offer| required("routing", &offer.name).is_empty());
+    pub fn routings(&self) -> Vec<Offer> {
+        let mut offers = self.sections("routing");
+        offers.retain(|offer| self.required("routing", &offer.name).is_empty());
         offers
     }
 
     /// The algorithms that make tables for any fabric, each a routing by its own name.
-    pub fn algorithms() -> Vec<Offer> {
-        choices(ALGORITHM)
+    pub fn algorithms(&self) -> Vec<Offer> {
+        self.choices(ALGORITHM)
     }
 
     /// The rules by which routers choose among hops, such as `ugal`, each a routing by its own name.
     /// A name that an algorithm has too is the algorithm's.
-    pub fn rules() -> Vec<Offer> {
-        let algorithms = Self::algorithms();
-        let rules = reference().key(RULE).map_or(&[][..], |key| &key.variants);
-        let enough = rules.iter().filter(|rule| !rule.fields.iter().any(|field| field.required));
-        enough
-            .filter(|rule| algorithms.iter().all(|algorithm| algorithm.name != rule.name))
-            .map(|rule| Offer { name: rule.name.into(), doc: rule.doc })
-            .collect()
-    }
-
-    /// Whether the routing is one of [`Starter::algorithms`].
-    fn is_algorithm(&self) -> bool {
-        Self::algorithms().iter().any(|offer| offer.name == self.routing)
-    }
-
-    /// Whether the routing is one of [`Starter::rules`].
-    fn is_rule(&self) -> bool {
-        Self::rules().iter().any(|offer| offer.name == self.routing)
-    }
-
-    /// The routing's table below [routing].
-    fn table(&self) -> &str {
-        if self.is_algorithm() {
-            AGNOSTIC
-        } else if self.is_rule() {
-            RELATION
-        } else {
-            &self.routing
-        }
+    pub fn rules(&self) -> Vec<Offer> {
+        let algorithms = self.algorithms();
+        let mut rules = self.choices(RULE);
+        rules.retain(|rule| algorithms.iter().all(|algorithm| algorithm.name != rule.name));
+        rules
     }
 
     /// Returns the default routing of a topology; of all but the torus it is the only one.
@@ -139,57 +134,124 @@ impl Starter {
         if topology == TORUS { "direction_order" } else { AGNOSTIC }
     }
 
-    /// Returns the default algorithm of the table.
-    fn usual_table(&self) -> &'static str {
-        let mut kinds = BUILDERS.into_iter();
-        let kind = kinds.find(|kind| kind.name == self.topology);
-        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_VCS)
-    }
-
     /// Whether a topology is one of `dimensions`.
-    pub fn has_dimensions(topology: &str) -> bool {
-        required("topology", topology).iter().any(|key| key == "dimensions")
+    pub fn has_dimensions(&self, topology: &str) -> bool {
+        self.required("topology", topology).iter().any(|key| key == "dimensions")
     }
 
     /// The patterns that need nothing else said.
-    pub fn patterns() -> Vec<Offer> {
-        let mut patterns = choices("traffic.pattern");
+    pub fn patterns(&self) -> Vec<Offer> {
+        let mut patterns = self.choices("traffic.pattern");
         // Of a list of patterns there is no usual one, and weights are a file's or a list's.
         patterns.retain(|pattern| !["mixture", "matrix"].contains(&pattern.name.as_str()));
         patterns
     }
 
-    /// The scenario, with a comment for each key. `path` is the file's, for the commands to type.
-    pub fn text(&self, path: &str) -> String {
-        let mut page = String::new();
-        self.write(&mut page, path).expect("a string takes all");
-        page
+    /// The choices at a key that need no keys of their own.
+    fn choices(&self, key: &str) -> Vec<Offer> {
+        let variants = self.reference.key(key).map_or(&[][..], |key| &key.variants);
+        let enough = variants.iter().filter(|it| it.fields.iter().all(|field| !field.required));
+        enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
     }
 
-    fn write(&self, page: &mut String, path: &str) -> std::fmt::Result {
+    /// The tables below one, with what each is for.
+    fn sections(&self, table: &str) -> Vec<Offer> {
+        let below = |path: &str| {
+            let name = path.strip_prefix(table)?.strip_prefix('.')?;
+            (!name.contains('.')).then(|| name.to_owned())
+        };
+        let sections = self.reference.items.iter().filter_map(|item| match item {
+            Item::Section { path, doc } => Some(Offer { name: below(path)?, doc }),
+            Item::Key(_) => None,
+        });
+        sections.collect()
+    }
+
+    /// The keys that a table below another can't do without.
+    fn required(&self, table: &str, name: &str) -> Vec<String> {
+        let prefix = format!("{table}.{name}.");
+        let keys = self.reference.keys().filter(|key| key.required);
+        keys.filter_map(|key| Some(key.path.strip_prefix(&prefix)?.to_owned())).collect()
+    }
+
+    /// The scenario of a starter, with a comment for each key. `command` is the program, and `path`
+    /// the file, of the commands to type.
+    pub fn text(&self, starter: &Starter, (command, path): (&str, &str)) -> String {
+        let is_in = |offers: Vec<Offer>| offers.iter().any(|offer| offer.name == starter.routing);
+        let kind = match () {
+            () if is_in(self.algorithms()) => RoutingKind::Algorithm,
+            () if is_in(self.rules()) => RoutingKind::Rule,
+            () => RoutingKind::Own,
+        };
+        let mut page = String::new();
+        let written = Writing { offers: self, starter, kind }.write(&mut page, (command, path));
+        written.expect("a string takes all");
+        page
+    }
+}
+
+/// What the routing of a starter names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RoutingKind {
+    /// One of [`Offers::algorithms`].
+    Algorithm,
+    /// One of [`Offers::rules`].
+    Rule,
+    /// A table below [routing].
+    Own,
+}
+
+/// A starter as its scenario is written.
+struct Writing<'a> {
+    offers: &'a Offers,
+    starter: &'a Starter,
+    kind: RoutingKind,
+}
+
+impl Writing<'_> {
+    /// The routing's table below [routing].
+    fn table(&self) -> &str {
+        match self.kind {
+            RoutingKind::Algorithm => AGNOSTIC,
+            RoutingKind::Rule => RELATION,
+            RoutingKind::Own => &self.starter.routing,
+        }
+    }
+
+    /// Returns the default algorithm of the table.
+    fn usual_table(&self) -> &'static str {
+        let mut kinds = self.offers.registry.rows::<BuilderKind>();
+        let kind = kinds.find(|kind| kind.name == self.starter.topology);
+        kind.map_or(ANY_TABLE, |kind| kind.usual_table)(INFINIBAND_VCS)
+    }
+
+    fn write(&self, page: &mut String, (command, path): (&str, &str)) -> std::fmt::Result {
+        let (starter, reference) = (self.starter, self.offers.reference());
         let mut commands =
             vec![("check", "what would run, and what is wrong"), ("run", "simulate it once")];
-        if let StarterWorkload::Load(_) = self.workload {
+        if let StarterWorkload::Load(_) = starter.workload {
             commands.push(("sweep", "draw the curve: at the loads that it needs"));
         }
-        let command = |name: &str| format!("flitlab {name} {path}");
-        let width = commands.iter().map(|(name, _)| command(name).len()).max().unwrap_or(0);
+        let typed = |name: &str| format!("{command} {name} {path}");
+        let width = commands.iter().map(|(name, _)| typed(name).len()).max().unwrap_or(0);
         for (name, purpose) in commands {
-            writeln!(page, "# {:<width$}    {purpose}", command(name))?;
+            writeln!(page, "# {:<width$}    {purpose}", typed(name))?;
         }
         writeln!(page, "#")?;
-        let more = "The keys that most studies change. All others have defaults too: `flitlab check \
-                    --reference` lists them.";
-        comment(page, 0, more)?;
-        write_items(page, &reference().items, |key| self.value(key))?;
-        if let (true, Some(rule)) = (self.is_rule(), reference().key(RULE)) {
+        let more = format!(
+            "The keys that most studies change. All others have defaults too: `{command} check \
+             --reference` lists them."
+        );
+        comment(page, 0, &more)?;
+        write_items(page, &reference.items, |key| self.value(key))?;
+        if let (RoutingKind::Rule, Some(rule)) = (self.kind, reference.key(RULE)) {
             // Which of the other keys mean something depends on the rule.
             writeln!(page)?;
             describe(page, rule)?;
-            writeln!(page, "[routing]\n\nrule = \"{}\"", self.routing)?;
+            writeln!(page, "[routing]\n\nrule = \"{}\"", starter.routing)?;
         }
         if let (StarterWorkload::Load(_), Some(grid)) =
-            (&self.workload, reference().key("sweep.grid"))
+            (&starter.workload, reference.key("sweep.grid"))
         {
             // The table stands by itself, so that a user can add lines to it.
             writeln!(page)?;
@@ -201,40 +263,44 @@ impl Starter {
 
     /// Whether a key is shown, and its value if that is not the default.
     fn value(&self, key: &KeyDoc) -> Option<Option<String>> {
-        let path = key.path.as_str();
-        let angara = self.topology == TORUS;
+        let (path, starter) = (key.path.as_str(), self.starter);
+        let angara = starter.topology == TORUS;
         if SHOWN.contains(&path) || angara && SHOWN_OF_ANGARA.contains(&path) {
-            let measured = matches!(self.workload, StarterWorkload::Load(_));
+            let measured = matches!(starter.workload, StarterWorkload::Load(_));
             return (measured || !path.starts_with("measure.")).then_some(None);
         }
         if let Some((table, name)) = path.rsplit_once('.') {
             let routing = self.table();
-            if table == "routing.relation" && self.is_rule() {
+            if table == "routing.relation" && self.kind == RoutingKind::Rule {
                 // It is written below, in [routing] itself.
                 return None;
             }
             if path == ALGORITHM && routing == AGNOSTIC {
-                let own = if self.is_algorithm() { &self.routing } else { self.usual_table() };
+                let own = if self.kind == RoutingKind::Algorithm {
+                    &starter.routing
+                } else {
+                    self.usual_table()
+                };
                 return Some(Some(format!("\"{own}\"")));
             }
             let chosen = table.strip_prefix("routing.") == Some(routing)
-                || table.strip_prefix("topology.") == Some(&self.topology);
+                || table.strip_prefix("topology.") == Some(&starter.topology);
             if chosen {
                 let shown = key.default_from.is_none() && !LEFT_OUT.contains(&name);
                 let terminals = || {
-                    let own = TERMINALS.iter().find(|it| it.0 == self.topology)?;
+                    let own = TERMINALS.iter().find(|it| it.0 == starter.topology)?;
                     Some(own.1.to_string())
                 };
                 let value = match name {
-                    "dimensions" => Some(format!("{:?}", self.dimensions)),
+                    "dimensions" => Some(format!("{:?}", starter.dimensions)),
                     "terminals" => terminals(),
                     _ => None,
                 };
                 return shown.then_some(value);
             }
         }
-        let pattern = || format!("\"{}\"", self.pattern);
-        let value = match (path, &self.workload) {
+        let pattern = || format!("\"{}\"", starter.pattern);
+        let value = match (path, &starter.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             // A torus takes in more than one of InfiniBand's adapters gives.
             ("router.preset", _) if [AGNOSTIC, RELATION].contains(&self.table()) => {
@@ -255,33 +321,6 @@ impl Starter {
     }
 }
 
-/// Returns the choices at a key that need no keys of their own.
-fn choices(key: &str) -> Vec<Offer> {
-    let variants = reference().key(key).map_or(&[][..], |key| &key.variants);
-    let enough = variants.iter().filter(|it| it.fields.iter().all(|field| !field.required));
-    enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
-}
-
-/// The tables below one, with what each is for.
-fn sections(table: &str) -> Vec<Offer> {
-    let below = |path: &str| {
-        let name = path.strip_prefix(table)?.strip_prefix('.')?;
-        (!name.contains('.')).then(|| name.to_owned())
-    };
-    let sections = reference().items.iter().filter_map(|item| match item {
-        Item::Section { path, doc } => Some(Offer { name: below(path)?, doc }),
-        Item::Key(_) => None,
-    });
-    sections.collect()
-}
-
-/// The keys that a table below another can't do without.
-fn required(table: &str, name: &str) -> Vec<String> {
-    let prefix = format!("{table}.{name}.");
-    let keys = reference().keys().filter(|key| key.required);
-    keys.filter_map(|key| Some(key.path.strip_prefix(&prefix)?.to_owned())).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,8 +328,10 @@ mod tests {
 
     #[test]
     fn every_offer_makes_a_scenario_that_reads() {
+        let offers = Offers::new(&Registry::default());
+        let text_of = |starter: &Starter| offers.text(starter, ("flitlab", "a.toml"));
         let read = |starter: &Starter| {
-            let text = starter.text("a.toml");
+            let text = text_of(starter);
             let document = Document::parse("a.toml", &text);
             let read = Scenario::read(&document).map(drop);
             let read = match starter.workload {
@@ -299,24 +340,24 @@ mod tests {
             };
             read.unwrap_or_else(|found| panic!("{starter:?}\n{found}"));
         };
-        let (routings, patterns) = (Starter::routings(), Starter::patterns());
-        let topologies = Starter::topologies();
+        let (routings, patterns) = (offers.routings(), offers.patterns());
+        let topologies = offers.topologies();
         assert!(routings.len() >= 6 && patterns.len() >= 10 && topologies.len() >= 10);
         for Offer { name: topology, .. } in topologies {
-            let routing = Starter::usual_routing(&topology).into();
+            let routing = Offers::usual_routing(&topology).into();
             read(&Starter { topology, routing, ..Starter::default() });
         }
         for Offer { name: routing, .. } in routings {
             read(&Starter { routing, ..Starter::default() });
         }
-        for Offer { name: routing, .. } in Starter::algorithms() {
+        for Offer { name: routing, .. } in offers.algorithms() {
             let starter = Starter { topology: "tree".into(), routing, ..Starter::default() };
-            let text = starter.text("a.toml");
+            let text = text_of(&starter);
             assert!(text.contains(&format!("algorithm = \"{}\"", starter.routing)), "{text}");
         }
         for routing in ["ugal", "valiant", "par"].map(str::to_owned) {
             let starter = Starter { topology: "dragonfly".into(), routing, ..Starter::default() };
-            let text = starter.text("a.toml");
+            let text = text_of(&starter);
             assert!(text.contains("\n[routing]\n"), "{text}");
             assert!(text.contains(&format!("rule = \"{}\"", starter.routing)), "{text}");
             read(&starter);
@@ -331,7 +372,7 @@ mod tests {
         ] {
             let (topology, routing) = (topology.into(), AGNOSTIC.into());
             let starter = Starter { topology, routing, ..Starter::default() };
-            let document = Document::parse("a.toml", &starter.text("a.toml"));
+            let document = Document::parse("a.toml", &text_of(&starter));
             let fabric = &Scenario::read(&document).unwrap().network.fabric;
             assert_eq!(fabric.terminals(), terminals, "{starter:?}");
         }

@@ -344,7 +344,7 @@ fn examples_and_variants_of_the_reference_are_accepted() {
             let undefined = [
                 variant.name.to_owned() + " needs",
                 // On rings all shortest ways close cycles.
-                "the relation is refused: packets can deadlock".into(),
+                format!("the relation of rule `{}` is refused: packets can deadlock", variant.name),
                 variant.name.to_owned() + " is for",
                 "the rule is for fabrics of groups".into(),
                 "the rule is for a HyperX".into(),

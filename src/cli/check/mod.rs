@@ -14,7 +14,8 @@ use super::progress::Bar;
 use super::run_cost::ExpectedCost;
 use super::say::say;
 use super::summary::{Expectation, print_json, print_text};
-use super::{terminal, text};
+use super::{components, terminal, text};
+use flitlab::document::Reference;
 use flitlab::engine::{
     InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES, virtual_channels_taken,
 };
@@ -23,7 +24,7 @@ use flitlab::narrow::narrow;
 use flitlab::output_queued::Parameters as OutputQueued;
 use flitlab::routing::{Freedom, RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
-use flitlab::scenario::{self, Deadlock, Diagnostics, RouterModel, RoutingSpec, Scenario, Sweep};
+use flitlab::scenario::{Deadlock, Diagnostics, RouterModel, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
@@ -178,7 +179,10 @@ fn refused_by_run(found: &Diagnostics) -> String {
 
 /// Prints the reference, or the part of it that is about a word.
 fn reference(word: Option<&str>) -> Result<(), Failure> {
-    let reference = scenario::reference();
+    components::with_offers(|offers| reference_about(offers.reference(), word))
+}
+
+fn reference_about(reference: &Reference, word: Option<&str>) -> Result<(), Failure> {
     let Some(word) = word else { return print_text(&reference.to_string()) };
     let part = reference.about(word);
     if !part.is_empty() {

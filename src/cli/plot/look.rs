@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::cli::components;
 use flitlab::report::ResultRows;
 use flitlab::report::figure::{
     FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Scale, SeriesStyle, Tail,
@@ -177,7 +178,7 @@ impl LookOptions {
 
 /// Returns the figure settings in the scenario of a folder of results.
 pub(super) fn of_results(folder: &Path) -> Figures {
-    let document = Document::open(&folder.join("scenario.toml"));
+    let document = components::open(&folder.join("scenario.toml"));
     let document = document.ok().filter(Document::has_sweep);
     document.map_or_else(Figures::default, |document| Sweep::figures(&document))
 }

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 mod look;
 
-use super::Failure;
 use super::folder::Claim;
 use super::results::{no_results, own_name, repeated, unreadable};
 use super::summary::{print_json, print_text};
+use super::{Failure, components};
 use crate::cli::say::say;
 use crate::cli::text::counted;
 use flitlab::FileError;
@@ -168,6 +168,7 @@ impl Plot {
             title,
             medium: Medium { sheet, formats: self.formats(own.formats) },
             kinds: self.kinds(),
+            own: components::own_figures(),
             names: self.only.iter().map(|only| only.name.clone()).collect(),
             load: self.load,
             over: self.over.clone(),
@@ -387,7 +388,7 @@ impl Plot {
     /// Kinds of figures that were to be drawn, and the columns that results of an earlier version
     /// lack for them.
     fn absent(&self, rows: &ResultRows) -> Vec<(Row<FigureKind>, Vec<&'static str>)> {
-        let kinds = if self.only.is_empty() { FIGURES.to_vec() } else { self.kinds() };
+        let kinds = if self.only.is_empty() { components::rows() } else { self.kinds() };
         let kinds = kinds.into_iter().map(|kind| (kind, FigureKind::absent(&kind, rows)));
         kinds.filter(|(_, columns)| !columns.is_empty()).collect()
     }
@@ -483,7 +484,7 @@ struct OnlyParser;
 
 impl OnlyParser {
     fn kinds() -> PossibleValuesParser {
-        PossibleValuesParser::new(FIGURES.each_ref().map(|kind| kind.name))
+        PossibleValuesParser::new(components::rows::<FigureKind>().iter().map(|kind| kind.name))
     }
 }
 
@@ -497,9 +498,10 @@ impl TypedValueParser for OnlyParser {
         value: &OsStr,
     ) -> Result<Only, clap::Error> {
         let text = value.to_str().unwrap_or_default();
-        let named = FIGURES.iter().find(|kind| kind.name == text);
+        let kinds = components::rows::<FigureKind>();
+        let named = kinds.iter().find(|kind| kind.name == text);
         // The longest name is that of the figure's own kind.
-        let begins = FIGURES.iter().filter(|kind| FigureKind::names_stem(kind, text));
+        let begins = kinds.iter().filter(|kind| FigureKind::names_stem(kind, text));
         let kind = named.or_else(|| begins.max_by_key(|kind| kind.name.len()));
         match kind {
             Some(kind) => Ok(Only { kind: *kind, name: text.to_owned() }),
@@ -510,8 +512,8 @@ impl TypedValueParser for OnlyParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let names = FIGURES.each_ref().map(|kind| PossibleValue::new(kind.name));
-        Some(Box::new(names.into_iter()))
+        let kinds = components::rows::<FigureKind>();
+        Some(Box::new(kinds.into_iter().map(|kind| PossibleValue::new(kind.name))))
     }
 }
 

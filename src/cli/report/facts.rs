@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cli::components;
 use crate::cli::results::{Results, own_name};
 use crate::cli::summary::Expectation;
 use flitlab::report::html::Fact;
@@ -209,7 +210,8 @@ fn words(text: &str) -> String {
 /// The commands that give the results again, from the scenario as it is on the page.
 pub(super) fn commands(document: &Document, results: &Results) -> Vec<String> {
     let command = if document.has_sweep() { "sweep" } else { "run" };
-    vec![format!("flitlab {command} scenario.toml --out {}", quoted(&name(results)))]
+    let own = components::name();
+    vec![format!("{own} {command} scenario.toml --out {}", quoted(&name(results)))]
 }
 
 /// A word as a shell takes it.

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
-use super::{Failure, folder, unasked, unlike};
+use super::{Failure, components, folder, unasked, unlike};
 use crate::cli::say::say;
 use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Loads, Network, Setting, Sweep, differences, settings};
@@ -87,6 +87,7 @@ impl Report {
         let report = Page {
             title: title.unwrap_or_else(|| labels.join(", ")),
             contrasts: contrasts(&results),
+            figures: components::own_figures(),
             command: self.command(&results),
             results: results
                 .iter()
@@ -167,7 +168,7 @@ impl Report {
 
     /// The command that makes the page, in the folder where the results are.
     fn command(&self, results: &[Results]) -> String {
-        let mut words = vec!["flitlab".to_owned(), "report".into()];
+        let mut words = vec![components::name(), "report".into()];
         words.extend(results.iter().map(facts::name));
         if !self.labels.is_empty() {
             words.extend(["--labels".into(), self.labels.join(",")]);

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::{Failure, Route};
 use crate::cli::text::fabric_text;
-use crate::cli::{folder, program};
+use crate::cli::{components, folder, program};
 use flitlab::registry::Row;
 use flitlab::report::{AlgorithmRow, Table, rows_text};
-use flitlab::routing::agnostic::{ALGORITHMS, Algorithm, Parameters};
+use flitlab::routing::agnostic::{Algorithm, Parameters};
 use flitlab::routing::{ForwardingQuality, LoadBound, Paths, prove_forwarding};
 use flitlab::scenario::{Network, RoutingSpec};
 use flitlab::topology::Fabric;
@@ -47,7 +47,7 @@ pub(super) fn show(route: &Route, network: &Network) -> Result<(), Failure> {
         "",
     ]))?;
     let mut rows = Vec::new();
-    for algorithm in ALGORITHMS {
+    for algorithm in components::rows() {
         let row = row(algorithm, (fabric, bound), &parameters, route.lanes);
         route.note(&text(&row))?;
         rows.push(row);

@@ -6,13 +6,11 @@ use cpu_time::ProcessTime;
 
 use super::forwarding_report::{CompleteGraphReport, ForwardingReport};
 use super::{Failure, Maker, Partition, Route, arrays, dump};
-use crate::cli::program;
 use crate::cli::say::say;
 use crate::cli::text::fabric_text;
+use crate::cli::{components, program};
 use flitlab::registry::Row;
-use flitlab::routing::agnostic::{
-    self, ALGORITHMS, Algorithm, Applies, Generated, NoTable, Parameters,
-};
+use flitlab::routing::agnostic::{self, Algorithm, Applies, Generated, NoTable, Parameters};
 use flitlab::routing::{
     ForwardingFlaw, ForwardingQuality, ForwardingTable, VirtualChannel, prove_forwarding,
 };
@@ -21,7 +19,8 @@ use flitlab::topology::Fabric;
 
 /// The names of some algorithms.
 fn names(those: impl Fn(&Row<Algorithm>) -> bool) -> String {
-    let names = ALGORITHMS.iter().filter(|algorithm| those(algorithm));
+    let rows = components::rows::<Algorithm>();
+    let names = rows.iter().filter(|algorithm| those(algorithm));
     names.map(|algorithm| algorithm.name).collect::<Vec<_>>().join(", ")
 }
 

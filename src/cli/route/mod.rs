@@ -27,10 +27,10 @@ use super::same_file::is_same;
 use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, folder, program};
+use super::{Failure, components, folder, program};
 use flitlab::InvalidLine;
 use flitlab::formats::{self, Beginning, FileKind};
-use flitlab::registry::{Component, Row};
+use flitlab::registry::Row;
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, Table, rows_text};
 use flitlab::routing::{
@@ -132,8 +132,9 @@ enum Partition {
 
 /// The algorithms by their names in scenarios, each once.
 fn names() -> Vec<&'static str> {
-    let mut names = tables::ALGORITHMS.map(|algorithm| algorithm.name).to_vec();
-    let others = agnostic::ALGORITHMS.iter().map(|algorithm| algorithm.name);
+    let of_angara = components::rows::<tables::Algorithm>().into_iter();
+    let mut names: Vec<&str> = of_angara.map(|algorithm| algorithm.name).collect();
+    let others = components::rows::<agnostic::Algorithm>().into_iter().map(|it| it.name);
     let others: Vec<&str> = others.filter(|name| !names.contains(name)).collect();
     names.extend(others);
     names
@@ -281,10 +282,10 @@ impl Route {
             (None, _) if is_torus => Maker::Angara(tables::Algorithm::BALANCED, of_angara),
             (None, _) => self.agnostic(network.usual_algorithm(), parameters)?,
             (Some(name), routing) => {
-                let angara = tables::Algorithm::named(name).copied();
+                let angara = components::named::<tables::Algorithm>(name);
                 let for_any_fabric = matches!(routing, RoutingSpec::Agnostic { .. });
-                match (angara, agnostic::Algorithm::named(name)) {
-                    (_, Some(&algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
+                match (angara, components::named::<agnostic::Algorithm>(name)) {
+                    (_, Some(algorithm)) if angara.is_none() || for_any_fabric || !is_torus => {
                         self.agnostic(algorithm, parameters)?
                     }
                     (Some(algorithm), _) if is_torus => Maker::Angara(algorithm, of_angara),

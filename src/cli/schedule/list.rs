@@ -1,9 +1,9 @@
 //! `flitlab schedule --list`: what can be made, and what can be read.
 
 use super::super::summary::print_text;
-use super::super::{Failure, terminal};
+use super::super::{Failure, components, terminal};
 use flitlab::application::generate::collective::{self, COLLECTIVES, LIBRARIES};
-use flitlab::application::generate::{GENERATORS, npb};
+use flitlab::application::generate::{Generator, npb};
 use flitlab::application::read::FORMATS;
 
 /// Where descriptions begin.
@@ -11,7 +11,7 @@ const COLUMN: usize = 32;
 
 pub(super) fn print() -> Result<(), Failure> {
     let mut text = String::new();
-    for generator in &GENERATORS {
+    for generator in components::rows::<Generator>() {
         text += &format!("{}: {}\n", generator.name, generator.doc);
         let algorithms = collective::named(generator.name).map_or(&[][..], |it| it.algorithms);
         for algorithm in algorithms {

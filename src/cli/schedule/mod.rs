@@ -15,9 +15,9 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::say::say;
 use super::summary::print_json;
-use super::{Failure, folder};
+use super::{Failure, components, folder};
 use flitlab::application::Tally;
-use flitlab::application::generate::{GENERATORS, Parameters, make};
+use flitlab::application::generate::{Generator, Parameters, make_by};
 use flitlab::application::goal::{self, Form};
 use flitlab::units::{Bytes, parse_bytes};
 
@@ -164,10 +164,9 @@ impl Out {
 }
 
 fn names() -> PossibleValuesParser {
+    let generators = components::rows::<Generator>().into_iter();
     PossibleValuesParser::new(
-        GENERATORS
-            .iter()
-            .map(|generator| clap::builder::PossibleValue::new(generator.name).help(generator.doc)),
+        generators.map(|it| clap::builder::PossibleValue::new(it.name).help(it.doc)),
     )
 }
 
@@ -198,7 +197,8 @@ impl Make {
         let bar = Bar::of_work("making the schedule");
         let _interrupt = Interrupt::clear(&bar)?;
         let name = self.name.as_deref().unwrap_or_default();
-        let made = make(name, &self.parameters());
+        let row = components::named(name).expect("it is one of the possible values");
+        let made = make_by(&row, &self.parameters());
         let schedule = made.map_err(|error| Failure::Input(format!("error: {error}")))?;
         bar.doing("writing it");
         let written = self.out.write(&schedule);

@@ -7,7 +7,7 @@ use super::super::finished::Finished;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
-use super::super::{Failure, program, text, workloads};
+use super::super::{Failure, components, program, text, workloads};
 use super::bounds;
 use crate::cli::say::say;
 use flitlab::narrow::narrow;
@@ -156,7 +156,8 @@ impl<'f> Results<'f> {
         let title = title.or(scenario.title.clone()).unwrap_or_else(|| scenario.name.clone());
         let formats = formats.unwrap_or_else(|| Medium::default().formats);
         let medium = Medium { sheet, formats };
-        let wish = FigureRequest { look, medium, untitled, ..FigureRequest::titled(&title) };
+        let own = components::own_figures();
+        let wish = FigureRequest { look, medium, untitled, own, ..FigureRequest::titled(&title) };
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
         let warnings = told().flat_map(|(point, told)| {
             let place = point_name(&point.label, &point.measured, repeated);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::super::summary::SaturationNote;
-use super::super::{Failure, folder};
+use super::super::{Failure, components, folder};
 use crate::cli::say::say;
 use flitlab::report::PointResult;
-use flitlab::scenario::{self, Document, Loads};
+use flitlab::scenario::{self, Loads};
 use flitlab::sweep::slurm::{ArrayStatus, Submission};
 use flitlab::sweep::{self, Place, Progress, Store};
 
@@ -41,7 +41,7 @@ impl Begun {
                 env!("CARGO_PKG_VERSION")
             ));
         }
-        let document = Document::open(&path)?;
+        let document = components::open(&path)?;
         let sweep = scenario::Sweep::read(&document)?;
         let resolved = folder::resolved_by(&sweep.resolved()?);
         Ok(Self { sweep, resolved })

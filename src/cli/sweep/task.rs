@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::Failure;
 use super::super::summary::print_text;
 use super::super::text::counted_are;
 use super::super::threads::Threads;
+use super::super::{Failure, components};
 use super::results::point_text;
 use flitlab::measure::Saturation;
-use flitlab::scenario::{self, CurvePrecision, Document, Loads};
+use flitlab::scenario::{self, CurvePrecision, Loads};
 use flitlab::sweep::slurm::Submission;
 use flitlab::sweep::{
     CurveEvent, Obtained, Store, in_parallel, label_of, run_curves, run_search, run_share,
@@ -51,7 +51,7 @@ impl Task {
                 self.task
             )));
         };
-        let document = Document::open(&submission.scenario())?;
+        let document = components::open(&submission.scenario())?;
         let sweep = scenario::Sweep::read(&document)?;
         // Two series may have the same point, and only one of them end before it.
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();

@@ -5,9 +5,10 @@ use std::error::Error;
 use flitlab::adaptive::AdaptiveKind;
 use flitlab::package;
 use flitlab::registry::{Component, Registry, Row};
-use flitlab::report::figure::{FIGURES, FigureRequest, Format, Medium, draw_all};
+use flitlab::report::figure::{FigureRequest, Format, Medium, draw_all};
 use flitlab::report::{Label, Point, PointRow, ResultRows, Status};
 use flitlab::routing::path_selection::PathSelection;
+use flitlab::routing::phased::PhasedKind;
 use flitlab::routing::relation::RelationRule;
 use flitlab::scenario::{Document, Scenario, Sweep, WorkloadKind};
 use flitlab::sweep::{Simulation, label_of};
@@ -15,6 +16,7 @@ use flitlab::topology::builders::BuilderKind;
 use flitlab_extension::adaptive_rule::VALIANT;
 use flitlab_extension::figure::HOPS;
 use flitlab_extension::path_selection::LAST_OFFERED;
+use flitlab_extension::phased_rule::BEST_OF;
 use flitlab_extension::registry;
 use flitlab_extension::relation_rule::HOP_VCS;
 use flitlab_extension::topology::LEAF_SPINE;
@@ -133,9 +135,8 @@ fn a_figure() -> Test {
     };
     let rows = ResultRows { points: vec![point(0.1, 2.1), point(0.3, 2.4)], ..Default::default() };
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figure");
-    let kinds: Vec<Row<_>> = FIGURES.iter().copied().chain([HOPS]).collect();
     let medium = Medium { formats: vec![Format::Svg], ..Medium::default() };
-    let wish = FigureRequest { kinds, medium, ..FigureRequest::titled("Detours") };
+    let wish = FigureRequest { own: vec![HOPS], medium, ..FigureRequest::titled("Detours") };
     let files = draw_all(&rows, &folder, &wish)?;
     let drawn = files.written.iter().find(|path| path.ends_with("hops.svg")).ok_or("no figure")?;
     let svg = std::fs::read_to_string(drawn)?;
@@ -220,7 +221,11 @@ fn a_name_that_means_something_else_is_refused() {
     static AUTO: Row<RelationRule> = Row { name: "auto", ..HOP_VCS };
     static NONE: Row<PathSelection> = Row { name: "none", ..LAST_OFFERED };
     assert!(taken(&LINK) && taken(&EXCHANGE) && taken(&TORUS));
+    static UGAL: Row<RelationRule> = Row { name: "ugal", ..HOP_VCS };
+    static UP_DOWN: Row<PhasedKind> = Row { name: "up-down", ..BEST_OF };
     assert!(taken(&RELATION) && taken(&AUTO) && taken(&NONE));
+    // Relations by place and rules with phases are named by one key.
+    assert!(taken(&UGAL) && taken(&UP_DOWN));
 }
 
 /// tests/simulation/own_adaptive.rs compares both with the reference

@@ -25,8 +25,11 @@ pub struct FigureRequest {
     /// Nothing at all stands above the figures, whatever `title` is.
     pub untitled: bool,
     pub medium: Medium,
-    /// The kinds, built in or not; all built-in ones that say something, if empty.
+    /// The kinds that were asked for, built in or not. If empty, all built-in ones and those of
+    /// `own` that say something.
     pub kinds: Vec<Row<FigureKind>>,
+    /// Kinds that are not built in, which are drawn as those are.
+    pub own: Vec<Row<FigureKind>>,
     /// The names of single figures, such as `latency-p99`, or of kinds, for all figures of these;
     /// all figures of the kinds, if empty.
     pub names: Vec<String>,
@@ -165,7 +168,7 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
     tell_apart(&mut figures);
     if !wish.names.is_empty() {
         let of_kind = |name: &str, figure: &str| {
-            let kind = FIGURES.iter().find(|kind| kind.name == name);
+            let kind = FIGURES.iter().chain(&wish.own).find(|kind| kind.name == name);
             kind.is_some_and(|kind| FigureKind::names_stem(kind, figure))
         };
         figures.retain(|(figure, _)| {
@@ -181,7 +184,8 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
 /// All figures with their names, each for itself: first those of each group of points, then those
 /// of the whole result, then those of single points.
 fn drawn(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
-    let kinds = if wish.kinds.is_empty() { &FIGURES[..] } else { &wish.kinds };
+    let all: Vec<Row<FigureKind>> = FIGURES.iter().chain(&wish.own).copied().collect();
+    let kinds = if wish.kinds.is_empty() { &all } else { &wish.kinds };
     let asked = |kind| wish.kinds.contains(kind);
     let mut figures = Vec::new();
     let mut add = |kind: &Row<FigureKind>, group: &str, drawn: Vec<Named>| {

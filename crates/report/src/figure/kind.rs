@@ -120,11 +120,12 @@ impl FigureKind {
         columns.filter(|name| rows.absent.iter().any(|absent| absent == name)).collect()
     }
 
-    /// Whether a file has the name of a built-in figure, by what it begins with and ends with.
-    pub fn names_file(path: &Path) -> bool {
+    /// Whether a file has the name of a built-in figure or of one of `own`, by what it begins with
+    /// and ends with.
+    pub fn names_file(path: &Path, own: &[Row<Self>]) -> bool {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let drawn = path.extension().is_some_and(|it| it == "svg" || it == "pdf" || it == "png");
-        drawn && FIGURES.iter().any(|kind| Self::names_stem(kind, &stem))
+        drawn && FIGURES.iter().chain(own).any(|kind| Self::names_stem(kind, &stem))
     }
 
     /// Whether a file's name without its ending is that of a figure of this kind.

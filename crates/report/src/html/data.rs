@@ -11,6 +11,7 @@ use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
 use crate::figure::{Figure, FigureKind, FigureRequest, Sheet, figures_of, space_time_figure};
 use crate::{Cell, DeadlockNote, Point, ResultRows};
+use flitlab_base::registry::Row;
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -50,7 +51,7 @@ impl Ranks {
     }
 }
 
-/// A figure of a run, which has no curves over loads.
+/// A figure of a run, which has no curves over loads, or of a kind that is not built in.
 #[derive(Serialize)]
 struct Picture {
     /// What it shows.
@@ -59,13 +60,21 @@ struct Picture {
 }
 
 impl Picture {
-    /// The distribution of latencies, and what happened over time, as far as a run has them.
-    fn of(points: &[Point]) -> Vec<Self> {
-        let [_] = points else { return Vec::new() };
-        let kinds = [FigureKind::DISTRIBUTION, FigureKind::TIME];
-        let rows = ResultRows { points: points.to_vec(), ..ResultRows::default() };
+    /// The distribution of latencies, and what happened over time, as far as a run has them; and
+    /// figures of these kinds.
+    fn of(result: &Reported, own: &[Row<FigureKind>]) -> Vec<Self> {
+        let points = &result.points;
+        let of_run: &[_] = match &points[..] {
+            [_] => &[FigureKind::DISTRIBUTION, FigureKind::TIME],
+            _ => &[],
+        };
+        let kinds = [of_run, own].concat();
+        if kinds.is_empty() {
+            return Vec::new();
+        }
+        let rows = ResultRows { points: points.clone(), ..ResultRows::default() };
         let wish =
-            FigureRequest { untitled: true, kinds: kinds.to_vec(), ..FigureRequest::default() };
+            FigureRequest { untitled: true, kinds: kinds.clone(), ..FigureRequest::default() };
         let picture = |(name, figure): (String, Figure)| {
             let kind = kinds.iter().find(|kind| FigureKind::names_stem(kind, &name))?;
             let title = kind.doc.trim_end_matches('.').to_owned();
@@ -133,7 +142,7 @@ impl<'r> Data<'r> {
         let results = report.results.iter().zip(cells.rows).zip(workloads);
         let mut room = Room::default();
         let result = |((result, rows), workloads)| {
-            ResultData::new(result, rows, workloads, count, &mut room)
+            ResultData::new(result, rows, workloads, (count, &report.figures), &mut room)
         };
         Self {
             flitlab: env!("CARGO_PKG_VERSION"),
@@ -152,7 +161,7 @@ impl<'r> ResultData<'r> {
         result: &'r Reported,
         rows: Vec<Vec<Cell>>,
         workloads: Vec<Workload>,
-        results: usize,
+        (results, figures): (usize, &[Row<FigureKind>]),
         room: &mut Room,
     ) -> Self {
         let (applications, more_applications) = room.applications(&result.points);
@@ -171,7 +180,7 @@ impl<'r> ResultData<'r> {
             workloads,
             slowdowns: Slowdown::all_of(&result.points),
             links: Links { of: result.with_channels.unwrap_or(links.of), ..links },
-            pictures: Picture::of(&result.points),
+            pictures: Picture::of(result, figures),
             ranks: Ranks::of(&result.points, &applications),
             applications,
             more_applications,

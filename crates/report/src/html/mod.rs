@@ -19,6 +19,8 @@ mod verdict;
 use serde::Serialize;
 
 use super::{DeadlockNote, Point, SustainedLoad};
+use crate::figure::FigureKind;
+use flitlab_base::registry::Row;
 use flitlab_fabric::Torus;
 
 pub use blocks::Blocks;
@@ -33,6 +35,8 @@ pub struct ReportPage {
     pub results: Vec<Reported>,
     /// Keys that are not the same in all scenarios.
     pub contrasts: Vec<Contrast>,
+    /// Kinds of figures that are not built in; the page shows those of each result that say something.
+    pub figures: Vec<Row<FigureKind>>,
     /// The command that made the page.
     pub command: String,
 }

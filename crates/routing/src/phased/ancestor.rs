@@ -10,7 +10,6 @@ use super::steps::Steps;
 use super::ways::Ways;
 use super::{At, Bind, PhasedKind, PhasedRule};
 use flitlab_base::document::Reader;
-use flitlab_base::narrow::fitted;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Channel, Fabric};
 
@@ -59,12 +58,8 @@ impl PhasedRule for Ancestor {
     }
 
     fn hops(&self, fabric: &Fabric, At { router, target, phase }: At, hops: &mut Vec<Hop>) {
-        let outputs = fabric.outputs(router);
-        for channel in outputs.clone() {
-            let Some(next) = fabric.target(channel) else { continue };
-            if self.ways.onward((router, next), target).is_some() {
-                self.steps.add((fitted!(channel - outputs.start, u16), 0, phase), hops);
-            }
+        for (port, _, _) in self.ways.ports(fabric, router, target) {
+            self.steps.add((port, 0, phase), hops);
         }
     }
 

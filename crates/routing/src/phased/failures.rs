@@ -35,7 +35,9 @@ pub(super) fn harmed(
 impl Ways {
     /// Why a rule has no relation, where it has too few virtual channels: of failures the pair with
     /// the longest ways.
-    pub(super) fn refused(&self, fabric: &Fabric, error: NoRelation) -> NoRelation {
+    ///
+    /// Other errors are returned as they are.
+    pub fn refused(&self, fabric: &Fabric, error: NoRelation) -> NoRelation {
         let NoRelation::VirtualChannels { needed, vcs } = error else { return error };
         let Some(ends) = self.farthest(fabric) else { return error };
         let groups = self.groups();

@@ -12,12 +12,35 @@ use super::ways::{Onward, Ways};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
 
-/// A leg along some ways.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Leg {
-    /// The first of its phases, and of its steps between groups.
+/// Where a leg begins: the first numbers that are its own. [`Leg::end`] is where the next one does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LegStart {
+    /// Its first phase.
     pub phase: u8,
+    /// Its first step within groups. On ways with the fewest hops all steps are such.
+    pub local: u8,
+    /// Its first step between groups.
     pub global: u8,
+}
+
+impl LegStart {
+    /// Number of steps before it, within groups or between them, whichever are more: so many
+    /// [`Steps`] a rule needs whose last leg ends here.
+    pub fn steps(self) -> u8 {
+        self.local.max(self.global)
+    }
+}
+
+/// A leg along some ways.
+///
+/// A rule has the phases of its legs one after the other, each leg from the
+/// [end](Self::end) of the one before it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leg {
+    /// The first of its phases.
+    pub(super) phase: u8,
+    /// The first of its steps between groups.
+    pub(super) global: u8,
     /// By stretch: its most hops. Those of the last one are for the rest of any way, which ways with
     /// fewer cables take as well.
     most: Vec<u8>,
@@ -27,34 +50,35 @@ pub(super) struct Leg {
 
 impl Leg {
     /// A leg with these stretches, whose steps follow one another.
-    pub(super) fn new((phase, local, global): (u8, u8, u8), most: &[u8]) -> Self {
+    pub(super) fn new(start: LegStart, most: &[u8]) -> Self {
+        let LegStart { phase, local, global } = start;
         let mut leg = Self { phase, global, most: most.to_vec(), steps: vec![local; most.len()] };
         leg.set_steps(0, local);
         leg
     }
 
-    /// A leg to routers.
-    pub(super) fn to_router(ways: &Ways, start: (u8, u8, u8)) -> Self {
+    /// A leg to routers, from routers with terminals.
+    pub fn to_router(ways: &Ways, start: LegStart) -> Self {
         Self::new(start, &[ways.before, ways.after])
     }
 
-    /// A leg to groups.
-    pub(super) fn to_group(ways: &Ways, start: (u8, u8, u8)) -> Self {
+    /// A leg to groups, from routers with terminals. The ways must be by groups.
+    pub fn to_group(ways: &Ways, start: LegStart) -> Self {
         Self::new(start, &[ways.before_group, 0])
     }
 
     /// A leg to routers from any router, such as one where a leg to a group ends.
-    pub(super) fn from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
+    pub fn from_any(ways: &Ways, start: LegStart) -> Self {
         Self::new(start, &[ways.before_from_any, ways.after])
     }
 
     /// A leg to groups from any router.
-    pub(super) fn to_group_from_any(ways: &Ways, start: (u8, u8, u8)) -> Self {
+    pub fn to_group_from_any(ways: &Ways, start: LegStart) -> Self {
         Self::new(start, &[ways.before_group_from_any, 0])
     }
 
     /// A leg to routers along all minimal ways, those that lead round as well.
-    pub(super) fn along_all(ways: &Ways, start: (u8, u8, u8)) -> Self {
+    pub fn along_all(ways: &Ways, start: LegStart) -> Self {
         if ways.round.is_empty() {
             return Self::to_router(ways, start);
         }
@@ -81,20 +105,25 @@ impl Leg {
         }
     }
 
+    /// The first of its phases, in which packets begin it.
+    pub fn first_phase(&self) -> u8 {
+        self.phase
+    }
+
     /// The first step within groups.
     pub(super) fn local(&self) -> u8 {
         self.steps[0]
     }
 
-    /// The first phase, local and global step behind it.
-    pub(super) fn end(&self) -> (u8, u8, u8) {
+    /// Where a leg behind it begins.
+    pub fn end(&self) -> LegStart {
         let (hops, stretches): (u8, u8) = (self.most.iter().sum(), fitted!(self.most.len(), u8));
         let last = self.most.len() - 1;
-        (
-            self.phase + hops + stretches,
-            self.steps[last] + self.most[last],
-            self.global + stretches - 1,
-        )
+        LegStart {
+            phase: self.phase + hops + stretches,
+            local: self.steps[last] + self.most[last],
+            global: self.global + stretches - 1,
+        }
     }
 
     /// The first step behind those of a stretch.
@@ -107,8 +136,8 @@ impl Leg {
         self.most.len()
     }
 
-    /// Most hops.
-    pub(super) fn longest(&self, ways: &Ways) -> u32 {
+    /// Most hops of a packet on it.
+    pub fn longest(&self, ways: &Ways) -> u32 {
         let hops: u32 = self.most.iter().map(|&hops| u32::from(hops)).sum();
         let cables = if ways.has_groups() { self.most.len() - 1 } else { 0 };
         hops + fitted!(cables, u32)
@@ -126,8 +155,9 @@ impl Leg {
         (0..self.most.len()).rfind(|stretch| begin(stretch) <= done).unwrap_or(0)
     }
 
-    /// Adds the hops of a packet in a phase of this leg.
-    pub(super) fn hops(
+    /// Adds the hops of a packet in a phase of this leg: none where no packet can come in that
+    /// phase.
+    pub fn hops(
         &self,
         (fabric, ways, steps): (&Fabric, &Ways, Steps),
         At { router, target, phase }: At,
@@ -145,23 +175,20 @@ impl Leg {
         if stretch + usize::from(cables) >= self.most.len() || cables == 0 && own > left {
             return;
         }
-        let outputs = fabric.outputs(router);
-        for channel in outputs.clone() {
-            let Some(next) = fabric.target(channel) else { continue };
-            let port = fitted!(channel - outputs.start, u16);
-            match ways.onward((router, next), target) {
-                Some(Onward::Local) if cables == 0 || left > 0 => {
+        for (port, _, onward) in ways.ports(fabric, router, target) {
+            match onward {
+                Onward::Local if cables == 0 || left > 0 => {
                     // The last hops take the steps of later stretches, too.
                     let stretch = self.stretch_of(done, 0).max(stretch);
                     let step = self.steps[stretch] + done - self.before(stretch);
                     let phase = self.phase + done + 1 + fitted!(stretch, u8);
                     steps.add((port, step, phase), hops);
                 }
-                Some(Onward::Global) => {
+                Onward::Global => {
                     let phase = self.phase + self.before(stretch + 1) + behind + 1;
                     steps.add((port, self.global + behind, phase), hops);
                 }
-                _ => {}
+                Onward::Local => {}
             }
         }
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::super::relation::{Hop, NoRelation, Phases};
-use super::leg::Leg;
+use super::leg::{Leg, LegStart};
 use super::steps::Steps;
 use super::ways::Ways;
 use super::{At, PhasedKind, PhasedParameters, PhasedRule};
@@ -41,9 +41,8 @@ fn bound(
     ways: Ways,
     parameters: &PhasedParameters,
 ) -> Result<Arc<dyn PhasedRule>, NoRelation> {
-    let leg = Leg::along_all(&ways, (0, 0, 0));
-    let (_, local, global) = leg.end();
-    let steps = Steps::new(local.max(global), parameters);
+    let leg = Leg::along_all(&ways, LegStart::default());
+    let steps = Steps::new(leg.end().steps(), parameters);
     let steps = steps.map_err(|error| ways.refused(fabric, error))?;
     Ok(Arc::new(Minimal { ways, leg, steps }))
 }
@@ -65,7 +64,7 @@ impl Minimal {
 
 impl PhasedRule for Minimal {
     fn phases(&self) -> Phases {
-        Phases::straight(self.leg.end().0.into())
+        Phases::straight(self.leg.end().phase.into())
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
@@ -78,6 +77,10 @@ impl PhasedRule for Minimal {
 
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
         self.ways.channel(fabric, router, destination)
+    }
+
+    fn goes_by_groups(&self) -> bool {
+        self.is_by_groups()
     }
 
     fn steps(&self) -> String {

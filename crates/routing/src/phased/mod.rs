@@ -6,6 +6,11 @@
 //! asked at two places: for the phase in which a packet starts, and for its decision in phases that
 //! decide. Each rule is a file here, with its source, and a row of [`PHASED_RULES`].
 //!
+//! A rule of another crate is a row in a [`Registry`](flitlab_base::registry::Registry). It is made
+//! of the same pieces: [`Valiant`] for detours with decisions, or [`Ways`], [`Leg`]s and [`Steps`]
+//! for ways of its own. It is proved as these rules are, and tried out on some packets before any is
+//! simulated ([`Mistake`]).
+//!
 //! | module | what it is for |
 //! |---|---|
 //! | `steps` | virtual channels that ascend from step to step |
@@ -15,6 +20,7 @@
 //! | `up_down` | ways up and then down, for packets that have no other way |
 //! | `failures` | what failures do to a rule, in words |
 //! | `at_head` | the choice of a port by what each costs |
+//! | `mistake` | what contradicts a rule's phases, and the search for it |
 //! | `minimal`, `valiant`, `ugal`, `polarized` | rules of many fabrics |
 //! | `ancestor` | the rule of trees |
 //! | `order`, `dimwar`, `omniwar`, `dal` | rules of a HyperX |
@@ -26,6 +32,7 @@ mod dimwar;
 mod failures;
 mod leg;
 mod minimal;
+mod mistake;
 mod omniwar;
 mod order;
 mod polarized;
@@ -44,7 +51,7 @@ use std::sync::Arc;
 
 use super::adaptive::Misroute;
 use super::direction_rules::drawn;
-use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder};
+use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder, RelationRule};
 use flitlab_base::document::Reader;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::narrow;
@@ -56,12 +63,18 @@ pub use ancestor::Ancestor;
 pub use at_head::{Among, AtHead, Cost};
 pub use dal::Dal;
 pub use dimwar::{Channels, DimWar};
+pub use leg::{Leg, LegStart};
 pub use minimal::Minimal;
+pub use mistake::Mistake;
+use mistake::Place;
+pub(crate) use mistake::{Call, check_course};
 pub use omniwar::OmniWar;
 pub use order::{Choice, Order};
 pub use polarized::Polarized;
+pub use steps::Steps;
 pub use ugal::{CountedVcs, Equal, SeenQueues, Ugal, Weights};
-pub use valiant::Valiant;
+pub use valiant::{MinimalVcs, Valiant, ViaKind};
+pub use ways::{Onward, Ways};
 
 /// Where a packet's hops are asked for: a router, the number of the
 /// [target](Relation) of its leg, and its phase.
@@ -139,10 +152,15 @@ pub struct Deciding<'a> {
 }
 
 impl Deciding<'_> {
-    /// The flits out by the port of a course's hops that has the fewest, in `vcs` of its virtual
-    /// channels: all, or those of the hops. Returns them with the port; `None` if it has no hops.
+    /// The queue of a course at the router: the flits that are out by the port of its hops that has
+    /// the fewest, in all virtual channels of the port or in those of the hops. Returns them with the
+    /// port; `None` if the course has no hops there.
     pub fn least(&self, course: Course, sees: Sees, queues: &mut dyn Queues) -> Option<(u32, u16)> {
-        let target = if course.via == NONE { self.ends.1 } else { course.via };
+        let target = match (course.via, self.relation.phases()) {
+            (NONE, Some(phases)) => phases.target(self.ends.0, self.ends.1),
+            (NONE, None) => self.ends.1,
+            (via, _) => via,
+        };
         let state = self.relation.in_phase(self.router, course.phase);
         let by_port = self.relation.hops(state, target).chunk_by(|one, two| one.port == two.port);
         let used = by_port.map(|hops| {
@@ -180,22 +198,32 @@ pub struct Sight {
 }
 
 /// A rule whose packets pass through phases.
+///
+/// It is asked for its phases and hops once for a fabric, and for courses as packets start and
+/// decide. What it answers has to depend on its arguments alone: packets are simulated on any number
+/// of threads. docs/extending.md, "A rule with phases", goes through one.
 pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
-    /// How packets pass from phase to phase.
+    /// How packets pass from phase to phase: 1 to 256 phases.
     fn phases(&self) -> Phases;
 
-    /// Adds all hops of a packet, each with its virtual channel and the phase after it. No two have
-    /// the same port and virtual channel. It is not asked where the target is reached.
+    /// Adds all hops of a packet, each with its virtual channel, below the rule's
+    /// [number](PhasedParameters::vcs), and the phase after it. No two have the same port and virtual
+    /// channel. It is asked for every router, target and phase, whether packets come there or not;
+    /// not where the target is reached, and not in phases that decide.
+    ///
+    /// On its leg by way of something a packet stays in phases that lead to a via, and on a leg to
+    /// its destination in others. The proof refuses a place without hops to which packets can come.
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>);
 
-    /// Most hops of a packet.
+    /// Most hops of a packet, from its source's router to its destination's.
     fn longest(&self) -> u32;
 
-    /// The virtual channels of each kind of step, in words.
+    /// The virtual channels of each kind of step, in words: `check` prints them behind "of which the
+    /// relation uses".
     fn steps(&self) -> String;
 
-    /// The channel by which a way goes on from a router to a destination than which no packet's is
-    /// shorter.
+    /// An output channel of a router, by which a way goes on to another router than which no packet's
+    /// is shorter. Both have live terminals, or lie on such ways.
     fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel;
 
     /// How packets choose a port when their heads ask; `None` if they may have any of their hops as
@@ -216,13 +244,25 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The course with which a packet starts between two routers.
+    /// The detours that packets take, if they are Valiant's. Bounds of the load are then given for
+    /// detours by way of the same.
+    fn detours(&self) -> Option<&Valiant> {
+        None
+    }
+
+    /// Whether minimal ways have one cable between two groups at most, instead of the fewest hops.
+    fn goes_by_groups(&self) -> bool {
+        self.detours().is_some_and(Valiant::is_by_groups)
+    }
+
+    /// The course with which a packet starts between two routers, in one of the phases of
+    /// [`Phases::starts`].
     fn start(&self, _ends: (u32, u32), _drawn: Drawn) -> Course {
         Course::straight(0)
     }
 
     /// Calls `each` with the courses with which packets of a pair of routers may start, and the share
-    /// of the packets that do.
+    /// of the packets that do. All shares are 1 in sum.
     fn for_each_course(&self, _ends: (u32, u32), each: &mut dyn FnMut(Course, f64)) {
         each(Course::straight(0), 1.0);
     }
@@ -251,7 +291,8 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
         false
     }
 
-    /// The course of a packet that decides.
+    /// The course of a packet that decides: in one of the phases that its phase may decide on, and
+    /// by way of a target if that phase leads to one. Of a rule that decides nothing it is not asked.
     fn decide(&self, packet: &Deciding<'_>, _queues: &mut dyn Queues) -> Course {
         packet.course
     }
@@ -307,6 +348,10 @@ impl Component for PhasedKind {
     fn built_in() -> &'static [Row<Self>] {
         &PHASED_RULES
     }
+
+    fn is_taken(name: &str) -> bool {
+        RelationRule::named(name).is_some()
+    }
 }
 
 /// A rule with its keys, as a scenario asks for it, not yet bound to a fabric.
@@ -349,14 +394,14 @@ impl PhasedSpec {
     ///
     /// # Errors
     /// If the rule needs more virtual channels or a fabric of another shape, some pair is not
-    /// connected, or memory is short.
+    /// connected, or memory is short; and if the rule contradicts its own phases.
     pub fn relation(
         &self,
         fabric: &Fabric,
         parameters: &PhasedParameters,
     ) -> Result<(Arc<dyn PhasedRule>, Relation), NoRelation> {
         let rule = (self.bind)(fabric, parameters)?;
-        let relation = relation(fabric, &*rule, parameters.vcs)?;
+        let relation = relation(fabric, (self.name, &*rule), parameters.vcs)?;
         Ok((rule, relation))
     }
 }
@@ -376,28 +421,29 @@ impl fmt::Debug for PhasedSpec {
 /// The rules beside which a rule is seen: minimal routing, by cables between groups if the rule goes
 /// so, and Valiant's, by way of the same as the rule's detours.
 pub fn beside(rule: &dyn PhasedRule) -> [PhasedSpec; 2] {
-    let rule: &dyn Any = rule;
-    let detours = rule.downcast_ref::<Ugal>().map(|ugal| &ugal.valiant);
-    let detours = detours.or(rule.downcast_ref());
-    let minimal = rule.downcast_ref::<Minimal>();
-    let by_groups = detours.map(Valiant::is_by_groups).or(minimal.map(Minimal::is_by_groups));
-    let via = match detours {
+    let via = match rule.detours() {
         None => "auto",
         Some(detours) if detours.goes_via_groups() => "group",
         Some(detours) if detours.avoids_groups() => "router-elsewhere",
         Some(detours) if detours.draws_ends() => "router-or-end",
         Some(_) => "router",
     };
-    let minimal = if by_groups == Some(true) { &minimal::DRAGONFLY } else { &minimal::BY_HOP };
+    let minimal = if rule.goes_by_groups() { &minimal::DRAGONFLY } else { &minimal::BY_HOP };
     [
         PhasedSpec::new(minimal.name, ""),
         PhasedSpec::new(valiant::VALIANT.name, &format!("via = {via:?}")),
     ]
 }
 
-/// Makes the relation of a rule.
-fn relation(fabric: &Fabric, rule: &dyn PhasedRule, vcs: u8) -> Result<Relation, NoRelation> {
+/// Makes the relation of a rule, and looks for what contradicts its phases.
+fn relation(
+    fabric: &Fabric,
+    (name, rule): (&'static str, &dyn PhasedRule),
+    vcs: u8,
+) -> Result<Relation, NoRelation> {
+    let refused = |mistake: Mistake| NoRelation::Mistake { rule: name, mistake: Box::new(mistake) };
     let phases = rule.phases();
+    mistake::check_phases(&phases).map_err(refused)?;
     let (destinations, vias) = (phases.destinations(fabric), phases.vias(fabric));
     let mut builder = RelationBuilder::with_phases(fabric, vcs, phases.clone())?;
     let mut hops = Vec::new();
@@ -411,10 +457,14 @@ fn relation(fabric: &Fabric, rule: &dyn PhasedRule, vcs: u8) -> Result<Relation,
             for router in (0..fabric.routers()).filter(|&at| !phases.is_reached(target, at)) {
                 hops.clear();
                 rule.hops(fabric, At { router, target, phase }, &mut hops);
+                let place = Place { fabric, phases: &phases, vcs, router, target, phase };
+                hops.iter().try_for_each(|&hop| place.check(hop)).map_err(refused)?;
                 let state = builder.relation().in_phase(router, phase);
                 builder.set(state, target, &mut hops);
             }
         }
     }
-    Ok(builder.finish_phases(rule.longest(), rule.at_head().is_some()))
+    let relation = builder.finish_phases(rule.longest(), rule.at_head().is_some());
+    mistake::try_out(fabric, rule, &relation).map_err(refused)?;
+    Ok(relation)
 }

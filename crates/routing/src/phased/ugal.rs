@@ -19,9 +19,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
-use super::super::relation::{Hop, NoRelation, Phase, Phases, Relation};
+use super::super::relation::{Hop, NoRelation, Phases, Relation};
 use super::valiant::{MinimalVcs, Valiant, ViaKind};
-use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedRule, Queues, Sees, Sight};
+use super::{At, Bind, Course, Deciding, PhasedKind, PhasedRule, Queues, Sees, Sight};
 use flitlab_base::document::{Reader, Whole, time};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -110,7 +110,6 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let others = sees?.map(|queues| (queues, age));
     let bind: Bind = Arc::new(move |fabric, parameters| {
         let threshold = threshold.map_or(parameters.largest_packet, narrow);
-        let reserved = if again { 2 } else { 1 };
         // Where detours begin by the port of the minimal way, all virtual channels of a port never
         // tell the two apart. By way of a group a whole group's packets have such detours.
         let is_by_group =
@@ -124,7 +123,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
             CountedVcs::All => MinimalVcs::Shared,
             CountedVcs::OfWay | CountedVcs::IfShared => MinimalVcs::Apart,
         });
-        let valiant = Valiant::new(fabric, via, (reserved, minimal_vcs), parameters)?;
+        let valiant = Valiant::deciding(fabric, via, minimal_vcs, parameters)?;
         if others.is_some_and(|(seen, _)| seen == SeenQueues::OfGroup) && !valiant.is_by_groups() {
             return Err(NoRelation::NoGroups);
         }
@@ -241,10 +240,6 @@ pub struct Ugal {
     pub holds_credits: bool,
 }
 
-/// The phases in which packets decide: at the source's router, and after a hop within its group.
-const DECIDES: u8 = 0;
-const DECIDES_AGAIN: u8 = 1;
-
 /// The draws between equal costs at routers come from the end down: those of detours, and of other
 /// rules at routers, come from the beginning up.
 const LAST_DRAW: u32 = u32::MAX;
@@ -299,29 +294,11 @@ impl Ugal {
 
 impl PhasedRule for Ugal {
     fn phases(&self) -> Phases {
-        let Valiant { minimal, first, late, second, .. } = &self.valiant;
-        let decides = |straight: u8, detour: u8| {
-            let by_end = self.valiant.draws_ends().then_some(second.phase);
-            Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
-        };
-        let mut reserved = vec![decides(minimal.phase, first.phase)];
-        reserved.extend(late.as_ref().map(|late| decides(minimal.phase + 1, late.phase)));
-        self.valiant.phases_behind(reserved, vec![DECIDES])
+        self.valiant.deciding_phases()
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
         self.valiant.hops(fabric, at, hops);
-        let Valiant { minimal, ways, late, .. } = &self.valiant;
-        let leaves = late.is_some() && ways.group_of(at.router) != ways.group_of(at.target);
-        if leaves && at.phase == minimal.phase {
-            let first = fabric.outputs(at.router).start;
-            let stays = |hop: &Hop| {
-                !self.valiant.leaves_group(fabric, first + u32::from(hop.port))
-                    && self.valiant.after_a_hop().any(|phase| phase == hop.phase)
-            };
-            let again = hops.iter_mut().filter(|hop| stays(hop));
-            again.for_each(|hop| hop.phase = DECIDES_AGAIN);
-        }
     }
 
     fn longest(&self) -> u32 {
@@ -389,8 +366,8 @@ impl PhasedRule for Ugal {
         (0..fabric.channel_slots()).map(is_held).collect()
     }
 
-    fn start(&self, _: (u32, u32), _: Drawn) -> Course {
-        Course { phase: DECIDES, via: NONE }
+    fn detours(&self) -> Option<&Valiant> {
+        Some(&self.valiant)
     }
 
     fn decides_by_chance(&self) -> bool {
@@ -398,19 +375,11 @@ impl PhasedRule for Ugal {
     }
 
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
-        let &Deciding { fabric, router, ends, drawn, course, .. } = packet;
-        let mut minimal = Course::straight(self.valiant.minimal.phase);
-        let mut first = self.valiant.first.phase;
-        if let Some(late) = &self.valiant.late
-            && course.phase == DECIDES_AGAIN
-        {
-            (minimal.phase, first) = (minimal.phase + 1, late.phase);
-        }
+        let &Deciding { fabric, router, ends, drawn, .. } = packet;
+        let minimal = self.valiant.minimal(packet);
         let mut best: Option<(u64, u64, Course)> = None;
         for place in 0..self.candidates {
-            let Some(detour) = self.valiant.detour(ends, drawn, place) else { return minimal };
-            let phase = if detour.via == NONE { detour.phase } else { first };
-            let detour = Course { phase, ..detour };
+            let Some(detour) = self.valiant.draw(packet, place) else { return minimal };
             let Some([straight, by_detour]) = self.compared(packet, [minimal, detour], queues)
             else {
                 return minimal;

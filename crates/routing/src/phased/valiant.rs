@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 use super::super::adaptive::Misroute;
 use super::super::relation::{Hop, LostVias, NoRelation, Phase, Phases, Targets};
-use super::leg::Leg;
+use super::leg::{Leg, LegStart};
 use super::steps::Steps;
 use super::ways::Ways;
-use super::{At, Bind, Course, Drawn, PhasedKind, PhasedParameters, PhasedRule};
+use super::{At, Bind, Course, Deciding, Drawn, PhasedKind, PhasedParameters, PhasedRule};
 use flitlab_base::document::Reader;
 use flitlab_base::narrow::fitted;
 use flitlab_base::registry::Row;
@@ -44,10 +44,12 @@ pub(super) const VALIANT: Row<PhasedKind> = Row::new(
 
 /// What packets go by way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ViaKind {
+pub enum ViaKind {
     /// A group on a fabric of groups, else a router.
     Auto,
+    /// A group: the second half of the way begins at the router where it is reached.
     Group,
+    /// A router with live terminals.
     Router,
     /// A router of a group that neither end is in.
     Elsewhere,
@@ -57,7 +59,7 @@ pub(super) enum ViaKind {
 
 /// The virtual channels in which packets begin that go minimally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum MinimalVcs {
+pub enum MinimalVcs {
     /// Those of the second half of a detour, as if the first one were behind them. So the two kinds
     /// of packets have virtual channels apart where they choose, as in \[dragonfly\].
     Apart,
@@ -69,8 +71,9 @@ pub(super) enum MinimalVcs {
 }
 
 impl ViaKind {
-    /// Reads `via`.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    /// Reads the key `via` of a rule, by default [`Auto`](Self::Auto); `None` if it is wrong, which
+    /// the reader has reported.
+    pub fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let auto = "a group on a fabric of groups, such as a Dragonfly; a switch on others.";
         let or_end = "a switch, perhaps one of its ends: then it goes to its destination at once.";
         let choices = [
@@ -92,6 +95,10 @@ impl ViaKind {
 }
 
 /// Ways by way of a router or a group, and the minimal way for packets that have no such way.
+///
+/// It is a rule by itself, whose packets draw their detour at the source. A rule that decides
+/// between minimal ways and detours has one inside: it is made by [`deciding`](Self::deciding), and
+/// gives the rule's [phases](Self::deciding_phases), hops and courses.
 #[derive(Debug)]
 pub struct Valiant {
     pub(super) ways: Ways,
@@ -142,7 +149,7 @@ impl Legs {
         let behind = one_cable.iter().map(|leg| leg.end_of(0)).max().expect("the first leg");
         one_cable.into_iter().for_each(|leg| leg.set_steps(1, behind));
         let legs = [Some(&self.first), self.late.as_ref()].into_iter().flatten();
-        let begin = legs.map(|leg| leg.end().1).max().expect("the first leg");
+        let begin = legs.map(|leg| leg.end().local).max().expect("the first leg");
         self.second.set_steps(0, begin);
         if apart {
             self.minimal.set_steps(0, begin);
@@ -169,14 +176,36 @@ impl Legs {
     /// Most steps of a way, within groups or between them.
     fn steps(&self) -> u8 {
         let legs = [Some(&self.second), Some(&self.minimal), self.round.as_ref()];
-        let ends = legs.into_iter().flatten().map(Leg::end);
-        ends.map(|(_, local, global)| local.max(global)).max().expect("there are legs")
+        legs.into_iter().flatten().map(|leg| leg.end().steps()).max().expect("there are legs")
     }
 }
 
 impl Valiant {
+    /// The phase in which packets of a rule that decides start, and decide at their source's router.
+    pub const DECIDES: u8 = 0;
+
+    /// The phase in which they decide once more under [`MinimalVcs::SharedLate`], after a hop within
+    /// their source's group.
+    pub const DECIDES_AGAIN: u8 = 1;
+
+    /// Detours of a rule whose packets decide at their source's router between these and minimal
+    /// ways, and under [`MinimalVcs::SharedLate`] once more after a hop.
+    ///
+    /// # Errors
+    /// If the fabric has no groups for such a `via` or a late decision, there are too few virtual
+    /// channels, some pair of routers is not connected, ways are too long, or memory is short.
+    pub fn deciding(
+        fabric: &Fabric,
+        via: ViaKind,
+        minimal_vcs: MinimalVcs,
+        parameters: &PhasedParameters,
+    ) -> Result<Self, NoRelation> {
+        let reserved = if minimal_vcs == MinimalVcs::SharedLate { 2 } else { 1 };
+        Self::new(fabric, via, (reserved, minimal_vcs), parameters)
+    }
+
     /// The legs, whose phases begin behind `reserved` others.
-    pub(super) fn new(
+    fn new(
         fabric: &Fabric,
         via: ViaKind,
         (reserved, minimal_vcs): (u8, MinimalVcs),
@@ -188,11 +217,12 @@ impl Valiant {
             return Err(NoRelation::NoGroups);
         }
         let ways = if has_groups { Ways::by_groups(fabric)? } else { Ways::shortest(fabric)? };
-        let mut minimal = Leg::to_router(&ways, (reserved, 0, 0));
-        let mut phase = minimal.end().0;
-        let round = (!ways.round.is_empty()).then(|| Leg::new((phase, 0, 0), &ways.round));
+        let at_phase = |phase| LegStart { phase, ..LegStart::default() };
+        let mut minimal = Leg::to_router(&ways, at_phase(reserved));
+        let mut phase = minimal.end().phase;
+        let round = (!ways.round.is_empty()).then(|| Leg::new(at_phase(phase), &ways.round));
         if let Some(round) = &round {
-            phase = round.end().0;
+            phase = round.end().phase;
         }
         let by_group = match via {
             ViaKind::Auto => has_groups,
@@ -201,12 +231,13 @@ impl Valiant {
             ViaKind::Router | ViaKind::Elsewhere | ViaKind::RouterOrEnd => false,
         };
         let mut first = match by_group {
-            true => Leg::to_group(&ways, (phase, 0, 0)),
-            false => Leg::to_router(&ways, (phase, 0, 0)),
+            true => Leg::to_group(&ways, at_phase(phase)),
+            false => Leg::to_router(&ways, at_phase(phase)),
         };
         let mut start = first.end();
         let late = again.then(|| {
-            let begin = (start.0, first.local() + 1, first.global);
+            let begin =
+                LegStart { phase: start.phase, local: first.local() + 1, global: first.global };
             let late = match by_group {
                 true => Leg::to_group_from_any(&ways, begin),
                 false => Leg::from_any(&ways, begin),
@@ -216,8 +247,8 @@ impl Valiant {
                 leg.clone().with_steps_behind(behind)
             };
             (minimal, first) = (with_behind(&minimal), with_behind(&first));
-            let (phase, local, global) = late.end();
-            start = (phase, local.max(first.end().1), global);
+            start = late.end();
+            start.local = start.local.max(first.end().local);
             late
         });
         let second = match by_group {
@@ -226,7 +257,8 @@ impl Valiant {
         };
         let apart = minimal_vcs == MinimalVcs::Apart;
         if apart {
-            minimal = Leg::to_router(&ways, (reserved, second.local(), second.global));
+            let (local, global) = (second.local(), second.global);
+            minimal = Leg::to_router(&ways, LegStart { phase: reserved, local, global });
         }
         let mut legs = Legs { minimal, round, first, late, second };
         if has_groups && (legs.round.is_some() || !fabric.failed_cables().is_empty()) {
@@ -303,13 +335,26 @@ impl Valiant {
         self.late.is_some()
     }
 
+    /// The phases of a rule that decides. Packets start in phase [`DECIDES`](Self::DECIDES), and
+    /// decide at once.
+    pub fn deciding_phases(&self) -> Phases {
+        let decides = |straight: u8, detour: u8| {
+            let by_end = self.draws_ends.then_some(self.second.phase);
+            Phase::Decides { among: [straight, detour].into_iter().chain(by_end).collect() }
+        };
+        let mut reserved = vec![decides(self.minimal.phase, self.first.phase)];
+        let late = self.late.as_ref();
+        reserved.extend(late.map(|late| decides(self.minimal.phase + 1, late.phase)));
+        self.phases_behind(reserved, vec![Self::DECIDES])
+    }
+
     /// The phases, behind those that `reserved` gives.
-    pub(super) fn phases_behind(&self, reserved: Vec<Phase>, starts: Vec<u8>) -> Phases {
+    fn phases_behind(&self, reserved: Vec<Phase>, starts: Vec<u8>) -> Phases {
         let mut phases = reserved;
         let then = self.second.phase;
         phases.resize(self.first.phase.into(), Phase::Destination);
         phases.resize(then.into(), Phase::Via { then });
-        phases.resize(self.second.end().0.into(), Phase::Destination);
+        phases.resize(self.second.end().phase.into(), Phase::Destination);
         let targets = match self.goes_via_groups() {
             true => Targets::Groups(self.ways.groups().to_vec()),
             false => Targets::Routers,
@@ -333,14 +378,64 @@ impl Valiant {
     }
 
     /// The phases after one hop within the source's group of a packet that goes minimally.
-    pub(super) fn after_a_hop(&self) -> impl Iterator<Item = u8> {
+    fn after_a_hop(&self) -> impl Iterator<Item = u8> {
         let legs = [Some(&self.minimal), self.round.as_ref()];
         legs.into_iter().flatten().map(|leg| leg.phase + 1)
     }
 
+    /// The minimal course of a packet that decides.
+    pub fn minimal(&self, packet: &Deciding<'_>) -> Course {
+        Course::straight(self.minimal.phase + u8::from(self.is_late(packet)))
+    }
+
+    /// The detour that a packet draws that decides. `place` is a number below 256, another one for
+    /// each candidate; with the same number it is the same detour wherever the packet decides.
+    /// `None` if the pair has no router or group to go by way of.
+    pub fn draw(&self, packet: &Deciding<'_>, place: u32) -> Option<Course> {
+        let drawn = self.detour(packet.ends, packet.drawn, place)?;
+        Some(self.begun_at(packet, drawn))
+    }
+
+    /// The detour of a packet that decides by way of this router or [group](Self::group). `None` if
+    /// its pair may not go that way: the via is where one of its ends is, or failures took it.
+    pub fn detour_by(&self, packet: &Deciding<'_>, via: u32) -> Option<Course> {
+        let number = fitted!(self.vias.iter().position(|&own| own == via)?, u32);
+        let is_in = |&(first, count): &(u32, u32)| (first..first + count).contains(&number);
+        let not_drawn = match self.lost.is_empty() {
+            true => self.avoided(packet.ends).any(|run| is_in(&run)),
+            false => self.not_drawn(packet.ends).iter().any(is_in),
+        };
+        (!not_drawn).then(|| self.begun_at(packet, self.by(packet.ends, via)))
+    }
+
+    /// The via that stands for a group, where packets go by way of groups.
+    pub fn group(&self, group: u32) -> u32 {
+        self.ways.routers() + group
+    }
+
+    /// The routers or groups by way of which packets may go, if their ends are elsewhere.
+    pub fn vias(&self) -> &[u32] {
+        &self.vias
+    }
+
+    /// Whether a packet decides late: after a hop within its source's group.
+    fn is_late(&self, packet: &Deciding<'_>) -> bool {
+        self.late.is_some() && packet.course.phase == Self::DECIDES_AGAIN
+    }
+
+    /// A detour from the source as it is from where a packet decides.
+    fn begun_at(&self, packet: &Deciding<'_>, detour: Course) -> Course {
+        match &self.late {
+            Some(late) if self.is_late(packet) && detour.via != NONE => {
+                Course { phase: late.phase, ..detour }
+            }
+            _ => detour,
+        }
+    }
+
     /// The course by way of the target that a packet draws, or of one that has it behind it;
     /// `None` if there is none that it may draw.
-    pub(super) fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
+    fn detour(&self, ends: (u32, u32), drawn: Drawn, place: u32) -> Option<Course> {
         let left = self.left(ends);
         if left == 0 { None } else { Some(self.detour_of(ends, drawn.below(place, left))) }
     }
@@ -373,8 +468,7 @@ impl Valiant {
         fitted!(self.vias.len(), u32) - not_drawn
     }
 
-    /// The course by way of one of them, by its number. By way of an end it is that of the second
-    /// leg, as if the via were where the packet is.
+    /// The course by way of one of them, by its number.
     fn detour_of(&self, ends: (u32, u32), mut number: u32) -> Course {
         let mut skip =
             |(first, count): (u32, u32)| number += if number >= first { count } else { 0 };
@@ -382,24 +476,29 @@ impl Valiant {
             true => self.avoided(ends).for_each(&mut skip),
             false => self.not_drawn(ends).into_iter().for_each(&mut skip),
         }
-        let via = self.vias[number as usize];
+        self.by(ends, self.vias[number as usize])
+    }
+
+    /// The course by way of a target. By way of an end it is that of the second leg, as if the via
+    /// were where the packet is.
+    fn by(&self, ends: (u32, u32), via: u32) -> Course {
         if via == ends.0 || via == ends.1 {
             return Course::straight(self.second.phase);
         }
         Course { phase: self.first.phase, via }
     }
 
-    /// The hops of a packet's way from a router to its destination, where it takes the first of
+    /// The hops of a packet's way from a router to its destination's, where it takes the first of
     /// several ways to a group.
-    pub(super) fn length(&self, fabric: &Fabric, from: u32, course: Course, to: u32) -> u64 {
+    pub fn length(&self, fabric: &Fabric, from: u32, course: Course, to: u32) -> u64 {
         let mut hops = 0;
         self.for_each_channel(fabric, from, course, to, |_| hops += 1);
         hops
     }
 
-    /// The channels of a packet's way from a router to its destination, where it takes the first of
-    /// several ports.
-    pub(super) fn for_each_channel(
+    /// Calls `each` with the channels of a packet's way from a router to its destination's, where it
+    /// takes the first of several ports.
+    pub fn for_each_channel(
         &self,
         fabric: &Fabric,
         from: u32,
@@ -418,8 +517,8 @@ impl Valiant {
         }
     }
 
-    /// Whether a channel leads from one group to another.
-    pub(super) fn leaves_group(&self, fabric: &Fabric, channel: Channel) -> bool {
+    /// Whether a channel leads from one group to another. The ways must be by groups.
+    pub fn leaves_group(&self, fabric: &Fabric, channel: Channel) -> bool {
         let ends = [fabric.source(channel), fabric.target(channel).expect("it leads on")];
         let [from, to] = ends.map(|router| self.ways.group_of(router));
         from != to
@@ -441,8 +540,18 @@ impl PhasedRule for Valiant {
     }
 
     fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        let (leg, at) = self.leg_of(at);
-        leg.hops((fabric, &self.ways, self.steps), at, hops);
+        let (leg, own) = self.leg_of(at);
+        leg.hops((fabric, &self.ways, self.steps), own, hops);
+        let leaves = || self.ways.group_of(at.router) != self.ways.group_of(at.target);
+        if self.late.is_some() && at.phase == self.minimal.phase && leaves() {
+            let first = fabric.outputs(at.router).start;
+            let stays = |hop: &Hop| {
+                !self.leaves_group(fabric, first + u32::from(hop.port))
+                    && self.after_a_hop().any(|phase| phase == hop.phase)
+            };
+            let again = hops.iter_mut().filter(|hop| stays(hop));
+            again.for_each(|hop| hop.phase = Self::DECIDES_AGAIN);
+        }
     }
 
     fn longest(&self) -> u32 {
@@ -458,6 +567,10 @@ impl PhasedRule for Valiant {
 
     fn steps(&self) -> String {
         self.steps.describe()
+    }
+
+    fn detours(&self) -> Option<&Valiant> {
+        Some(self)
     }
 
     fn start(&self, ends: (u32, u32), drawn: Drawn) -> Course {

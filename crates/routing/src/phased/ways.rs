@@ -21,8 +21,11 @@ const NO_WAY: u8 = u8::MAX;
 const MOST_HOPS: u8 = 40;
 
 /// The hops from each router to each target, on ways of one kind.
+///
+/// A target is a router by its number, or on ways by groups a group: the number of routers and the
+/// group's own.
 #[derive(Debug)]
-pub(super) struct Ways {
+pub struct Ways {
     routers: u32,
     /// By router: its group; empty if ways have the fewest hops.
     groups: Vec<u32>,
@@ -32,25 +35,25 @@ pub(super) struct Ways {
     cables: Vec<u8>,
     /// Most hops of a way with one cable between groups at most, from a router with terminals,
     /// before that cable and after it. On ways with the fewest hops all are before.
-    pub before: u8,
-    pub after: u8,
+    pub(super) before: u8,
+    pub(super) after: u8,
     /// Most hops before the cable of a way to a group, which ends behind it, from a router with
     /// terminals.
-    pub before_group: u8,
+    pub(super) before_group: u8,
     /// Most hops before the cable from any router, with terminals or not, to a router and to a group.
-    pub before_from_any: u8,
-    pub before_group_from_any: u8,
+    pub(super) before_from_any: u8,
+    pub(super) before_group_from_any: u8,
     /// Most hops of a way within a group.
     inside: u8,
     /// Of the ways that lead round, between routers with terminals, by the cables between groups
     /// that are behind: most hops within a group before the next one. The last one stands for the
     /// rest of any way. Empty if no way leads round.
-    pub round: Vec<u8>,
+    pub(super) round: Vec<u8>,
 }
 
 /// Where the hops of a router lead to, on a way to a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Onward {
+pub enum Onward {
     /// Along a group, or on a way with the fewest hops.
     Local,
     /// To another group.
@@ -58,8 +61,12 @@ pub(super) enum Onward {
 }
 
 impl Ways {
-    /// Ways with the fewest hops.
-    pub(super) fn shortest(fabric: &Fabric) -> Result<Self, NoRelation> {
+    /// Ways with the fewest hops, to routers.
+    ///
+    /// # Errors
+    /// If a pair of routers with live terminals is not connected, ways are longer than a rule has
+    /// phases for, or memory is short.
+    pub fn shortest(fabric: &Fabric) -> Result<Self, NoRelation> {
         let mut ways = Self::empty(fabric, Vec::new())?;
         let routers = fabric.routers() as usize;
         let (mut hops, mut order) = (vec![0; routers], Vec::new());
@@ -75,8 +82,11 @@ impl Ways {
         Ok(ways)
     }
 
-    /// Ways with one cable between groups, where there are any. The fabric must have groups.
-    pub(super) fn by_groups(fabric: &Fabric) -> Result<Self, NoRelation> {
+    /// Ways with one cable between groups, where there are any; to routers and to groups.
+    ///
+    /// # Errors
+    /// As [`shortest`](Self::shortest), and [`NoRelation::NoGroups`] if the fabric has no groups.
+    pub fn by_groups(fabric: &Fabric) -> Result<Self, NoRelation> {
         let groups = fabric.groups().to_vec();
         if groups.is_empty() {
             return Err(NoRelation::NoGroups);
@@ -316,7 +326,7 @@ impl Ways {
     }
 
     /// Whether ways have one cable between groups.
-    pub(super) fn has_groups(&self) -> bool {
+    pub fn has_groups(&self) -> bool {
         !self.groups.is_empty()
     }
 
@@ -327,12 +337,12 @@ impl Ways {
     }
 
     /// Whether ways lead from a router to a target with one cable between groups at most.
-    pub(super) fn is_direct(&self, router: u32, target: u32) -> bool {
+    pub fn is_direct(&self, router: u32, target: u32) -> bool {
         self.left(router, target).is_some() && self.cables(router, target) <= 1
     }
 
     /// The cables between groups that are left from a router to a target, if there is a way.
-    pub(super) fn cables(&self, router: u32, target: u32) -> u8 {
+    pub fn cables(&self, router: u32, target: u32) -> u8 {
         if !self.has_groups() {
             return 0;
         }
@@ -351,16 +361,17 @@ impl Ways {
     }
 
     /// Number of routers, behind which the numbers of groups begin as targets.
-    pub(super) fn routers(&self) -> u32 {
+    pub fn routers(&self) -> u32 {
         self.routers
     }
 
-    pub(super) fn groups(&self) -> &[u32] {
+    /// By router: its group; empty if ways have the fewest hops.
+    pub fn groups(&self) -> &[u32] {
         &self.groups
     }
 
     /// The group of a target. The ways must be by groups.
-    pub(super) fn group_of(&self, target: u32) -> u32 {
+    pub fn group_of(&self, target: u32) -> u32 {
         match target.checked_sub(self.routers) {
             Some(group) => group,
             None => self.groups[target as usize],
@@ -368,13 +379,13 @@ impl Ways {
     }
 
     /// The hops that are left from a router to a target; `None` if there is no way.
-    pub(super) fn left(&self, router: u32, target: u32) -> Option<u8> {
+    pub fn left(&self, router: u32, target: u32) -> Option<u8> {
         let left = self.left[target as usize * self.routers as usize + router as usize];
         (left != NO_WAY).then_some(left)
     }
 
     /// Whether a hop from one router to another leads along a way to a target; `None` if not.
-    pub(super) fn onward(&self, (router, next): (u32, u32), target: u32) -> Option<Onward> {
+    pub fn onward(&self, (router, next): (u32, u32), target: u32) -> Option<Onward> {
         if self.left(next, target)? + 1 != self.left(router, target)? {
             return None;
         }
@@ -386,8 +397,27 @@ impl Ways {
         Some(if crosses { Onward::Global } else { Onward::Local })
     }
 
-    /// The first channel of a router that leads along a way to a target.
-    pub(super) fn channel(&self, fabric: &Fabric, router: u32, target: u32) -> Channel {
+    /// The ports of a router that lead along ways to a target, ascending: each with the router
+    /// behind it, and where it leads.
+    pub fn ports<'w>(
+        &'w self,
+        fabric: &'w Fabric,
+        router: u32,
+        target: u32,
+    ) -> impl Iterator<Item = (u16, u32, Onward)> + 'w {
+        let outputs = fabric.outputs(router);
+        outputs.clone().filter_map(move |channel| {
+            let next = fabric.target(channel)?;
+            let onward = self.onward((router, next), target)?;
+            Some((fitted!(channel - outputs.start, u16), next, onward))
+        })
+    }
+
+    /// The first channel of a router that leads along a way to a target, which is not there.
+    ///
+    /// # Panics
+    /// If no way leads from the router to the target.
+    pub fn channel(&self, fabric: &Fabric, router: u32, target: u32) -> Channel {
         let leads_on = |&channel: &Channel| {
             let next = fabric.target(channel);
             next.is_some_and(|next| self.onward((router, next), target).is_some())

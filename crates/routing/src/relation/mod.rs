@@ -37,6 +37,7 @@ pub use tree::Order as TreeOrder;
 pub use udwm::udwm;
 
 use crate::agnostic::NoTable;
+use crate::phased::{Mistake, PhasedKind};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Fabric;
@@ -100,6 +101,10 @@ impl Component for RelationRule {
 
     fn built_in() -> &'static [Row<Self>] {
         &RELATION_RULES
+    }
+
+    fn is_taken(name: &str) -> bool {
+        PhasedKind::named(name).is_some()
     }
 }
 
@@ -238,6 +243,17 @@ pub enum NoRelation {
     /// The rule allows no path from the router of the first name to that of the second.
     #[error("the rule allows no path from {0} to {1}")]
     NoPath(String, String),
+    /// The rule of another crate has none, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// A rule with phases contradicts itself, which is a mistake in its code.
+    #[error("rule `{rule}`: {mistake}")]
+    Mistake {
+        /// The rule's name.
+        rule: &'static str,
+        /// What is wrong with it.
+        mistake: Box<Mistake>,
+    },
     /// The relation needs more memory than is free.
     #[error(transparent)]
     Memory(#[from] Shortage),

@@ -167,6 +167,12 @@ impl Phases {
         self.phases[usize::from(phase)] == Phase::Destination
     }
 
+    /// Whether packets in a phase go by way of something.
+    #[inline]
+    pub fn is_via(&self, phase: u8) -> bool {
+        matches!(self.phases[usize::from(phase)], Phase::Via { .. })
+    }
+
     /// Whether some packets go by way of a router or a group.
     pub fn has_vias(&self) -> bool {
         self.phases.iter().any(|phase| matches!(phase, Phase::Via { .. }))

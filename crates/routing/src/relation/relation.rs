@@ -1,6 +1,6 @@
 //! The table of hops that packets may take next.
 
-use super::Phases;
+use super::{Phases, Targets};
 use crate::alike_vcs::lowest_alike;
 use crate::{MAX_VCS, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
@@ -137,6 +137,22 @@ impl Relation {
     /// Number of virtual channels into which some hop leads.
     pub fn vcs_used(&self) -> u8 {
         distinct_vcs(&self.hops)
+    }
+
+    /// Number of targets; their numbers are below it.
+    pub(crate) fn targets(&self) -> u32 {
+        narrow(self.row.len())
+    }
+
+    /// Whether packets may go by way of a target: a router with live terminals, or a group where
+    /// they go by way of groups.
+    #[inline]
+    pub(crate) fn is_via(&self, target: u32) -> bool {
+        let first = match self.phases.as_ref().map(|phases| &phases.targets) {
+            Some(Targets::Groups(groups)) => groups.len(),
+            _ => 0,
+        };
+        target as usize >= first && self.row.get(target as usize).is_some_and(|&row| row != NONE)
     }
 
     /// Number of states; their numbers are below it.

@@ -177,7 +177,7 @@ fn dead_ends_loops_and_ports_that_lead_nowhere_are_found() {
             hops.clear();
         }
     });
-    let flaw = RelationFlaw::DeadEnd { destination: 7, at: 3, after: None };
+    let flaw = RelationFlaw::DeadEnd { destination: 7, at: 3, after: None, phase: None };
     let proof = prove_relation(&fabric, &dead);
     assert_eq!((proof.flaws, proof.pairs), (vec![flaw], 16 * 15 - 1));
 
@@ -225,7 +225,7 @@ fn a_class_without_a_hop_is_found_and_so_is_an_escape_that_is_not_for_all() {
     let [low, high] = [3, 20].map(|class| parted.of_class(parted.list(at, 0), class));
     assert!(parted.hops_of_list(low).iter().all(|hop| hop.vc == 0));
     assert!(parted.hops_of_list(high).iter().all(|hop| hop.vc == 1));
-    let flaw = RelationFlaw::DeadEnd { destination: 0, at: 4, after: None };
+    let flaw = RelationFlaw::DeadEnd { destination: 0, at: 4, after: None, phase: None };
     assert_eq!(prove_relation(&fabric, &halves(0xfffe_0000)).flaws, [flaw]);
 
     let minimal = RelationRule::MINIMAL_UP_DOWN.relation(&fabric, &parameters).unwrap();

@@ -158,7 +158,7 @@ fn shortest_ways_that_lead_in_circles_and_dead_ends_are_found() {
             hops.clear();
         }
     });
-    let flaw = RelationFlaw::DeadEnd { destination: 2, at: 4, after: None };
+    let flaw = RelationFlaw::DeadEnd { destination: 2, at: 4, after: None, phase: None };
     assert_eq!((dead.flaws, dead.pairs), (vec![flaw], 12 * 11 - 1));
     let vacant = changed(&fabric, &relation, |state, destination, hops| {
         if (state, destination) == (relation.injected(4), 2) {

@@ -114,7 +114,9 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoRelation(NoRelation::Root { .. }) => Some("routing.relation.root"),
         RoutingError::NoSelection(_) => Some("routing.relation.selection"),
         RoutingError::DecidesOnce(_) => Some("routing.relation.decides_again"),
-        RoutingError::NoRelation(_) | RoutingError::Unproved(_) => Some("routing.relation.rule"),
+        RoutingError::NoRelation(_) | RoutingError::Unproved { .. } => {
+            Some("routing.relation.rule")
+        }
         RoutingError::Incomplete(_) => Some("routing.opensm.tables"),
     };
     let help = match &error {
@@ -166,6 +168,19 @@ fn routable(network: Network) -> Result<Network, Refusal> {
         RoutingError::NoRelation(NoRelation::NoPath(..)) => {
             "what has failed leaves the rule no path: choose another one, such as up-down, which connects all pairs of any \
              connected fabric"
+                .into()
+        }
+        RoutingError::NoRelation(NoRelation::Refused(_)) => {
+            "change the keys of the rule or the fabric, or choose another rule".into()
+        }
+        RoutingError::NoRelation(NoRelation::Mistake { .. }) => {
+            "correct the code of the rule, or choose another one; docs/extending.md, \"A rule with phases\", says what each \
+             method promises"
+                .into()
+        }
+        RoutingError::Unproved { is_cycle: false, .. } => {
+            "correct the code of the rule, or choose another one: it has to return a hop wherever its own hops lead a \
+             packet, and each hop has to lead nearer (docs/extending.md)"
                 .into()
         }
         RoutingError::PastHalf(_) => {

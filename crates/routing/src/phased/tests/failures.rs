@@ -274,6 +274,18 @@ impl PhasedRule for Lowered {
         self.rule.longest()
     }
 
+    fn start(&self, ends: (u32, u32), drawn: Drawn) -> Course {
+        self.rule.start(ends, drawn)
+    }
+
+    fn for_each_course(&self, ends: (u32, u32), each: &mut dyn FnMut(Course, f64)) {
+        self.rule.for_each_course(ends, each);
+    }
+
+    fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
+        self.rule.decide(packet, queues)
+    }
+
     fn steps(&self) -> String {
         self.rule.steps()
     }
@@ -316,7 +328,7 @@ fn hops_round_in_a_lower_virtual_channel_are_refused_by_the_proof() {
         assert!(prove_relation(fabric, &relation).holds(), "{name} {keys}");
         let closes_a_cycle = |&from: &u8| {
             let lowered = Lowered { rule: rule.clone(), from };
-            let relation = super::super::relation(fabric, &lowered, vcs).unwrap();
+            let relation = super::super::relation(fabric, ("lowered", &lowered), vcs).unwrap();
             prove_relation(fabric, &relation).cycle().is_some()
         };
         let found: Vec<u8> = (1..vcs).filter(closes_a_cycle).collect();

@@ -346,12 +346,26 @@ pub static GENERATORS: [Row<Generator>; 19] = [
 /// If there is no such generator, in words that offer the nearest; if parameters are missing,
 /// wrong, or mean nothing to it; if there is no room for so many operations.
 pub fn make(name: &str, parameters: &Parameters) -> Result<Schedule, String> {
-    match Generator::named(name).map(|row| (row, row.component)) {
-        Some((row, Generator::Of { make, .. })) => {
+    match Generator::named(name) {
+        Some(row) => make_by(row, parameters),
+        None => Err(unknown("schedule", name, GENERATORS.iter().map(|generator| generator.name))),
+    }
+}
+
+/// Makes the schedule of a generator, built in or not.
+///
+/// # Errors
+/// As [`make`], and if the generator [reads](Generator::Reads) keys of its own, which scenarios have.
+pub fn make_by(row: &Row<Generator>, parameters: &Parameters) -> Result<Schedule, String> {
+    match row.component {
+        Generator::Of { make, .. } => {
             parameters.check(row)?;
-            make(name, parameters)
+            make(row.name, parameters)
         }
-        _ => Err(unknown("schedule", name, GENERATORS.iter().map(|generator| generator.name))),
+        Generator::Reads(_) => Err(format!(
+            "{name} has keys of its own: write `schedule = {{ {name} = {{ ... }} }}` in [application] of a scenario",
+            name = row.name
+        )),
     }
 }
 

@@ -252,7 +252,7 @@ impl Sweep {
         let left_out =
             run_grid(&sweep.points, past_saturation, store, threads, |event| match event {
                 GridEvent::Point(number, obtained) => {
-                    results.take(Place::of_point(number), &sweep.points[number], obtained)
+                    results.take(Place::of_point(number), &sweep.points[number], *obtained)
                 }
                 GridEvent::LeftOut(points) => {
                     bar.left_out(points as u64);
@@ -284,7 +284,7 @@ impl Sweep {
             match event {
                 CurveEvent::Open(points) => bar.open(points as u64),
                 CurveEvent::Point(place, obtained) => {
-                    results.take(place, &sweep.points[place.point], obtained)?;
+                    results.take(place, &sweep.points[place.point], *obtained)?;
                     bar.one_done();
                 }
                 CurveEvent::Finished(first) => {

@@ -18,7 +18,7 @@ use flitlab_report::{PointResult, Status};
 pub enum CurveEvent {
     /// So many points are wanted and not done yet; there may be more later.
     Open(usize),
-    Point(Place, Obtained),
+    Point(Place, Box<Obtained>),
     /// A curve is finished; the number is that of the first of its points.
     Finished(usize),
 }
@@ -155,7 +155,7 @@ impl Drawing<'_> {
             self.curve.tell(tried(found.iter().map(|(_, obtained)| &obtained.point)));
             for (point, obtained) in found {
                 let place = Place { load: Some(f64::from_bits(load)), ..Place::of_point(point) };
-                each(CurveEvent::Point(place, obtained))?;
+                each(CurveEvent::Point(place, Box::new(obtained)))?;
             }
             if self.curve.wanted().is_empty() {
                 each(CurveEvent::Finished(self.first))?;

@@ -16,7 +16,7 @@ use flitlab_workload::traffic::OfferedLoad;
 #[derive(Debug)]
 pub enum GridEvent {
     /// A point, with its place.
-    Point(usize, Obtained),
+    Point(usize, Box<Obtained>),
     /// So many points are left out by now, since their series have ended before them.
     LeftOut(usize),
 }
@@ -39,7 +39,7 @@ pub fn run_grid<E: From<PointError>>(
     let front = Front::new(points, ends_after, store);
     let mut left_out = 0;
     let take = |number, obtained| {
-        each(GridEvent::Point(number, obtained))?;
+        each(GridEvent::Point(number, Box::new(obtained)))?;
         let by_now = front.known().ends.left_out();
         if replace(&mut left_out, by_now) != by_now {
             each(GridEvent::LeftOut(by_now))?;

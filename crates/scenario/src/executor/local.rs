@@ -20,12 +20,9 @@ pub fn in_parallel<J: Sync, R: Send, E>(
     mut each: impl FnMut(R) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = threads.clamp(1, jobs.len().max(1));
-    in_parallel_with_more(
-        jobs.iter().collect(),
-        threads,
-        |job| work(job),
-        |done| each(done).map(|()| Vec::new()),
-    )
+    in_parallel_with_more(jobs.iter().collect(), threads, work, |done| {
+        each(done).map(|()| Vec::new())
+    })
 }
 
 /// Like [`in_parallel`], and `each` adds jobs, which are begun after those that are there.

@@ -219,12 +219,15 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         output_queued(routers, &mut line);
     } else {
         line("virtual channels", virtual_channels(simulation));
+        let fit = match parameters.buffer / parameters.maximum_packet() {
+            0 => format!("a buffer holds {} flits of one", parameters.buffer),
+            packets => format!("{packets} such packets fit a buffer"),
+        };
         let packet = format!(
-            "{} flits of {}, {} of payload; {} such packets fit a buffer",
+            "{} flits of {}, {} of payload; {fit}",
             parameters.maximum_packet(),
             bytes_text(parameters.flit),
             bytes_text(parameters.maximum_payload),
-            parameters.buffer / parameters.maximum_packet()
         );
         line("largest packet", packet);
     }

@@ -22,6 +22,7 @@ pub mod slurm;
 mod store;
 mod timeline;
 mod warnings;
+mod windows;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use estimate::RunCost;

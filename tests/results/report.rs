@@ -118,6 +118,29 @@ fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
 }
 
 #[test]
+fn the_page_of_what_ends_has_its_course_by_workload_as_the_figure_has() {
+    let place = Workplace::new("report_time");
+    let scenario = "topology.torus.dimensions = [4, 4]\n\
+                    [workloads.background]\nend = \"20 us\"\n\
+                    traffic = { pattern = \"uniform\", load = 0.2 }\n\
+                    [workloads.halo]\nstart = \"5 us\"\n\
+                    exchange = { pattern = \"all-to-all\", message = \"1 KiB\" }\n";
+    fs::write(place.0.join("a.toml"), scenario).unwrap();
+    place.run(&["run", "a.toml", "--out", "a"]);
+    place.run(&["report", "a"]);
+    let page = place.read("a/report.html");
+    for text in ["start of a workload", "end of a workload", "fullest channel of the window"] {
+        assert!(page.contains(text), "{text}");
+    }
+    // What begins with the simulation has no mark there.
+    fs::write(place.0.join("b.toml"), scenario.split("[workloads.halo]").next().unwrap()).unwrap();
+    place.run(&["run", "b.toml", "--out", "b"]);
+    place.run(&["report", "b"]);
+    let page = place.read("b/report.html");
+    assert!(page.contains("Flits under way") && !page.contains("start of a workload"));
+}
+
+#[test]
 fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
     let place = Workplace::new("report_groups");
     let dragonfly = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\nterminals = 1\n\

@@ -56,6 +56,7 @@ mod several;
 mod stall_times;
 mod steady;
 mod threads;
+mod time_axis;
 mod traffic;
 mod validation;
 mod without_load;

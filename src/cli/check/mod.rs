@@ -362,11 +362,14 @@ fn workload(share: Share<'_>, scenario: &Scenario) -> String {
     let member = share.member();
     let class = scenario.parameters.class(share.class());
     let mut text = format!("{}, {} send", member.kind, counted(member.senders.len(), "node"));
-    if let Some(LoadRates { fraction, payload, .. }) = share.load() {
+    if let Some(LoadRates { fraction, payload, .. }) = share.offers() {
         text += &format!(" load {fraction:.4}, {:.3} GB/s of payload each", payload / 1e9);
     }
     if member.start > Picoseconds::ZERO {
         text += &format!("; from {} on", time_text(member.start));
+    }
+    if let Some(end) = member.end {
+        text += &format!("; until {}", time_text(end));
     }
     text += match class.packets {
         PacketKind::Usual => "",

@@ -53,6 +53,16 @@ impl Latencies {
         self.maximum = self.maximum.max(part.maximum);
     }
 
+    /// The number of each bucket of the histogram with latencies, and its count.
+    pub(super) fn buckets(&self) -> Vec<(u32, u64)> {
+        self.counts.buckets()
+    }
+
+    /// The longest latency.
+    pub(super) fn maximum(&self) -> Picoseconds {
+        self.maximum
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.counts.total()
     }
@@ -151,6 +161,23 @@ impl Delivered {
         }
         self.latency += u128::from(packet.delivered - packet.created);
         self.network_latency += u128::from(packet.delivered - packet.injected);
+    }
+
+    /// What was delivered since the time of an earlier sum.
+    pub(super) fn since(&self, before: Option<Self>) -> Self {
+        let before = before.unwrap_or_default();
+        let derouted = self.derouted.iter().zip(before.derouted).map(|(now, before)| now - before);
+        let mut since = Self {
+            packets: self.packets - before.packets,
+            flits: self.flits - before.flits,
+            payload: self.payload - before.payload,
+            hops: self.hops - before.hops,
+            derouted: Default::default(),
+            latency: self.latency - before.latency,
+            network_latency: self.network_latency - before.network_latency,
+        };
+        since.derouted.iter_mut().zip(derouted).for_each(|(own, count)| *own = count);
+        since
     }
 
     pub(super) fn add(&mut self, other: Self) {
@@ -261,6 +288,13 @@ impl Collector {
     /// at](Self::settle); `None` if the order is not followed.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
+    }
+
+    /// What was delivered in windows that have ended since the start, and latencies of packets: of
+    /// all, then of each class if there are several workloads.
+    pub(super) fn deliveries(&self) -> impl Iterator<Item = (&Delivered, &Latencies)> {
+        let all = (&self.total, &self.packets);
+        [all].into_iter().chain(self.classes.iter().map(ClassTotals::deliveries))
     }
 
     /// What was delivered by class, if there are several workloads.

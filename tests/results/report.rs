@@ -164,6 +164,32 @@ fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
 }
 
 #[test]
+fn latencies_by_pair_have_a_picture_and_tables() {
+    let place = Workplace::new("report_pairs");
+    fs::write(
+        place.0.join("a.toml"),
+        "[topology.torus]\ndimensions = [4, 2]\n[exchange]\npattern = \"all-to-all\"\nmessage = \"256 B\"\n",
+    )
+    .unwrap();
+    place.run(&["run", "a.toml", "--out", "a", "--set", "measure.latency_by=pair"]);
+    assert_eq!(place.read("a/pairs.csv").lines().count(), 1 + 8 + 8 + 56);
+    place.run(&["report", "a"]);
+    let Some(mut browser) = browser(&place) else { return };
+    browser.open(&place.0.join("a/report.html"), (1200, 900));
+    let count = |browser: &mut Browser, what: &str| {
+        browser.evaluate(&format!("document.querySelectorAll('#pairs {what}').length"))
+    };
+    assert_eq!(count(&mut browser, "[data-pair]"), 56);
+    assert_eq!(count(&mut browser, "tbody tr"), 8 + 56);
+    let cell = browser.middle("#pairs [data-pair='0']");
+    browser.mouse("mouseMoved", cell, json!({}));
+    let tip = browser.evaluate("document.getElementById('tip').innerText");
+    let tip = tip.as_str().unwrap();
+    assert!(tip.starts_with("(0,0) to (1,0)") && tip.contains("mean latency"), "{tip}");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
 fn a_square_is_the_mean_or_the_fullest_of_its_links_and_one_point_is_taken_from_another() {
     let place = Workplace::new("report_differences");
     let dragonfly = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\nterminals = 1\n\

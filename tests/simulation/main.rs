@@ -16,6 +16,7 @@ mod common;
 mod adaptive;
 mod applications;
 mod bounds;
+mod by_pair;
 mod cable_rates;
 mod classes;
 mod combinations;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bucket_counts::BucketCounts;
 use super::by_class::{ClassSummary, ClassTotals};
+use super::by_pair::{LatencyBy, PairLatency, Pairs};
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
 use crate::{CompletedMessage, DeliveredPacket, Observer};
@@ -211,6 +212,9 @@ pub struct Collector {
     classes: Vec<ClassTotals>,
     /// In which order packets come, if that is followed.
     order: Option<Box<Order>>,
+    /// Latencies by the nodes that send and receive, if that is asked for.
+    pairs: Option<Box<Pairs>>,
+    by: LatencyBy,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
     #[serde(skip)]
     log: Option<Box<DeliveryLog>>,
@@ -229,6 +233,8 @@ impl Collector {
             latest_completion: Picoseconds::ZERO,
             classes: Vec::new(),
             order: None,
+            pairs: None,
+            by: LatencyBy::Whole,
             log: None,
         }
     }
@@ -238,6 +244,19 @@ impl Collector {
     pub fn following_order(self) -> Self {
         let sources = self.payload_by_source.len();
         Self { order: Some(Box::new(Order::new(sources))), ..self }
+    }
+
+    /// Returns this collector, which from now on also tells latencies by node or pair.
+    #[must_use]
+    pub fn telling_latencies_by(self, by: LatencyBy) -> Self {
+        let pairs = Pairs::new(by, self.payload_by_source.len());
+        Self { pairs, by, ..self }
+    }
+
+    /// The latencies of packets since the start by source, by destination and by pair, as far as that
+    /// is asked for: those with packets.
+    pub fn latencies_by_pair(&self) -> Vec<PairLatency> {
+        self.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.found())
     }
 
     /// Returns this collector, which from now on also keeps a log of deliveries.
@@ -263,6 +282,9 @@ impl Collector {
         self.classes.resize_with(classes, ClassTotals::default);
         if let Some(order) = &mut self.order {
             order.start();
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.start();
         }
     }
 
@@ -344,7 +366,8 @@ impl Observer for Collector {
     fn fork(&self) -> Self {
         let log = self.log.as_ref().map(|log| Box::new(log.fork()));
         let order = self.order.as_ref().map(|_| Box::default());
-        Self { on: self.on, log, order, ..Self::new(narrow(self.payload_by_source.len())) }
+        let part = Self::new(narrow(self.payload_by_source.len())).telling_latencies_by(self.by);
+        Self { on: self.on, log, order, ..part }
     }
 
     fn gather(&mut self, part: &mut Self) {
@@ -362,6 +385,9 @@ impl Observer for Collector {
         }
         if let (Some(order), Some(more)) = (&mut self.order, &mut part.order) {
             order.gather(more);
+        }
+        if let (Some(pairs), Some(more)) = (&mut self.pairs, &mut part.pairs) {
+            pairs.gather(more);
         }
         if let (Some(log), Some(more)) = (&mut self.log, &mut part.log) {
             log.gather(more);
@@ -383,6 +409,9 @@ impl Observer for Collector {
         }
         if !self.classes.is_empty() {
             self.classes[usize::from(packet.class)].packet_delivered(packet);
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.add(packet);
         }
         self.packets.record(latency);
         self.payload_by_source[packet.source as usize] += u64::from(packet.payload);

@@ -7,6 +7,7 @@ mod bars;
 mod bound;
 mod bucket_counts;
 mod by_class;
+mod by_pair;
 mod collector;
 mod completion;
 mod delivery_log;
@@ -31,6 +32,7 @@ mod without_load;
 
 pub use bound::{Bottleneck, Forecast, LongerWays, Stream, forecast, looks_at_all_pairs};
 pub use by_class::ClassSummary;
+pub use by_pair::{LatencyBy, MOST_OF_PAIRS, PairLatency};
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};

@@ -2,9 +2,12 @@
 
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Distribution, Ending, FiniteMeasurement, Quantile, Reordering};
+use flitlab_engine::measure::{
+    Distribution, Ending, FiniteMeasurement, PairLatency, Quantile, Reordering,
+};
 use flitlab_engine::{ChannelReport, Counters, Parameters};
-use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status};
+use flitlab_fabric::Fabric;
+use flitlab_report::{ChannelRow, LatencyRow, PairRow, PointRow, Status};
 
 /// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
 /// simulated time.
@@ -134,6 +137,19 @@ pub(super) fn whole(mean: f64) -> Picoseconds {
 
 pub(super) fn channel_rows(channels: &[ChannelReport]) -> Vec<ChannelRow> {
     channels.iter().map(ChannelRow::new).collect()
+}
+
+pub(super) fn pair_rows(fabric: &Fabric, pairs: &[PairLatency]) -> Vec<PairRow> {
+    let name =
+        |terminal: Option<u32>| terminal.map_or_else(String::new, |it| fabric.terminal_name(it));
+    let row = |it: &PairLatency| PairRow {
+        source: name(it.source),
+        destination: name(it.destination),
+        packets: it.packets,
+        packet_latency_mean: it.mean,
+        packet_latency_max: it.maximum,
+    };
+    pairs.iter().map(row).collect()
 }
 
 pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {

@@ -11,8 +11,8 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::output_queued::OutputQueuedRun;
 use super::rows::{
-    channel_rows, finite_row, latency_rows, status_of, whole, with_dropped, with_latencies,
-    with_link_errors, with_order, with_recovery, without_results,
+    channel_rows, finite_row, latency_rows, pair_rows, status_of, whole, with_dropped,
+    with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
 use super::several::Unwaited;
 use super::timeline::TimelineLog;
@@ -364,6 +364,7 @@ impl Simulation {
         if self.scenario.measure.order {
             collector = collector.following_order();
         }
+        collector = collector.telling_latencies_by(self.scenario.measure.latency_by);
         if let Some(filter) = log_filter {
             collector = collector.logging(filter.clone());
         }
@@ -461,11 +462,13 @@ impl Simulation {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
+        let pairs = if stuck { &[] } else { &measured.summary.latencies_by_pair[..] };
         let found = PointResult {
             measured: row,
             channels,
             latencies,
             windows,
+            pairs: pair_rows(self.fabric(), pairs),
             workloads,
             slowdowns: Vec::new(),
             explained: Explained::default(),
@@ -652,6 +655,7 @@ impl Simulation {
                 .collect(),
             channels,
             latencies: latency_rows(&measured.summary.packet_latency_quantiles),
+            pairs: pair_rows(self.fabric(), &measured.summary.latencies_by_pair),
             windows: self.window_rows(&engine, &measured.history),
             ..PointResult::default()
         };
@@ -689,6 +693,7 @@ impl Simulation {
             measured: row,
             channels,
             latencies: latency_rows(&summary.packet_latency_quantiles),
+            pairs: pair_rows(self.fabric(), &summary.latencies_by_pair),
             ..PointResult::default()
         };
         let status = found.measured.status;

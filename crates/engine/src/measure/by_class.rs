@@ -21,7 +21,9 @@ impl ClassTotals {
         self.delivered.add(std::mem::take(&mut part.delivered));
         self.packets.gather(&mut part.packets);
         self.messages.gather(&mut part.messages);
-        self.latest_completion = self.latest_completion.max(part.latest_completion);
+        // A part that kept it would bring that of an earlier stretch.
+        let latest = std::mem::take(&mut part.latest_completion);
+        self.latest_completion = self.latest_completion.max(latest);
     }
 
     // Out of line, for the many measurements of one workload.

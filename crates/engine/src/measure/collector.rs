@@ -51,7 +51,7 @@ impl Latencies {
     pub(super) fn gather(&mut self, part: &mut Self) {
         self.counts.gather(&mut part.counts);
         self.sum += std::mem::take(&mut part.sum);
-        self.maximum = self.maximum.max(part.maximum);
+        self.maximum = self.maximum.max(std::mem::take(&mut part.maximum));
     }
 
     /// The number of each bucket of the histogram with latencies, and its count.
@@ -440,6 +440,23 @@ impl Observer for Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The longest latency of the warm-up came back with a part of the next stretch, so that it depended
+    /// on the number of threads.
+    #[test]
+    fn a_part_keeps_nothing_of_what_was_taken_from_it() {
+        let (mut all, mut part) = (Latencies::default(), Latencies::default());
+        part.record(Picoseconds(900));
+        all.gather(&mut part);
+        let mut later = Latencies::default();
+        part.record(Picoseconds(70));
+        later.gather(&mut part);
+        assert_eq!((all.maximum(), later.maximum()), (Picoseconds(900), Picoseconds(70)));
+        assert_eq!(
+            later.distribution().map(|it| (it.count, it.maximum)),
+            Some((1, Picoseconds(70)))
+        );
+    }
 
     #[test]
     fn few_quantiles_say_how_many_values_are_at_most_so_high() {

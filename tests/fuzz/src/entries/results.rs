@@ -69,8 +69,11 @@ static KEPT: LazyLock<Kept> = LazyLock::new(|| {
     let store = Store::open(folder.root()).expect("a store");
     store.keep(&identity, &outcome.found).expect("a store");
     let name = format!("{identity}.point");
-    let content = std::fs::read_to_string(folder.path("points").join(&name)).expect("a point");
-    let (first, _) = content.split_once("sha256 ").expect("a checksum");
+    // A line of text, and what is compressed.
+    let content = std::fs::read(folder.path("points").join(&name)).expect("a point");
+    let line = content.split(|&byte| byte == b'\n').next().expect("a first line");
+    let line = std::str::from_utf8(line).expect("a line of text");
+    let (first, _) = line.split_once("sha256 ").expect("a checksum");
     Kept { identity, name, start: format!("{first}sha256 ") }
 });
 

@@ -130,6 +130,7 @@ impl Results {
         rows.read_channels_of(&self.folder, &shown, note)?;
         rows.read_activity(&self.folder, note)?;
         rows.read_workloads(&self.folder, note)?;
+        rows.read_pairs(&self.folder, note)?;
         rows.read_timeline(&self.folder, note)?;
         // A run has no curves; the page shows these figures of it.
         if rows.points.len() == 1 {

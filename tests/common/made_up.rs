@@ -232,9 +232,10 @@ pub fn with_details(points: Vec<Point>) -> ResultRows {
             end: Picoseconds((window + 1) * 10_000_000),
             accepted_load: point.measured.accepted_load,
             packet_latency_mean: Some(mean + Picoseconds(window * 1000)),
-            flits_under_way: 5000 + window * 10,
+            flits_under_way: Some(5000 + window * 10),
             utilisation_mean: Some(0.3),
             utilisation_busiest: Some(0.5),
+            ..WindowRow::default()
         }));
     }
     rows

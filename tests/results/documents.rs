@@ -233,7 +233,8 @@ fn what_the_tutorial_says_to_write_fits_the_file_that_init_writes() {
     let set = command.split('\'').nth(1).unwrap();
     let by_command =
         points(place.json(&["sweep", "study.toml", "--dry-run", "--json", "--set", set]));
-    assert_eq!(by_command.len(), 27);
+    // A curve each, which finds its loads.
+    assert_eq!(by_command.len(), 3);
     let header = "\n[sweep.grid]\n";
     assert_eq!(written.matches(header).count(), 1, "{written}");
     place.write("study.toml", &written.replace(header, &format!("{header}{line}")));

@@ -127,8 +127,34 @@ fn a_figure_whose_column_is_absent_is_named_with_it() {
     fs::copy(whole.join("points.csv"), place.0.join("a/points.csv")).unwrap();
     place.write("a/windows.csv", "series,point,repetition,phase\na,0,0,measured\n");
     let (code, errors) = outcome(&place, &["plot", "a", "--out", "b"]);
-    let warning = "warning: a/windows.csv: no columns start_us, end_us, flits_under_way, so the file is left out";
+    let warning = "warning: a/windows.csv: no columns start_us, end_us, so the file is left out";
     assert_eq!((code, errors.contains(warning)), (0, true), "{errors}");
+}
+
+/// Earlier windows are those of the whole network, with the busiest channel so far.
+#[test]
+fn windows_of_earlier_results_are_drawn_as_they_were() {
+    let place = Workplace::new("earlier_time");
+    fs::create_dir_all(place.0.join("a")).unwrap();
+    let points = "series,point,repetition,status,offered_load,events\na,0,0,steady,0.3,1\n";
+    place.write("a/points.csv", points);
+    let mut windows =
+        "series,point,repetition,phase,start_us,end_us,accepted_load,packet_latency_mean_ns,\
+                       flits_under_way,utilisation_mean,utilisation_busiest\n"
+            .to_owned();
+    for window in 0..10 {
+        let phase = if window < 4 { "warm-up" } else { "measured" };
+        let (start, end) = (window * 5, window * 5 + 5);
+        windows += &format!("a,0,0,{phase},{start},{end},0.3,500,1000,0.2,0.4\n");
+    }
+    place.write("a/windows.csv", &windows);
+    let (code, errors) = outcome(&place, &["plot", "a", "--only", "time", "--out", "b"]);
+    assert_eq!(code, 0, "{errors}");
+    let svg = place.read("b/time.svg");
+    for text in ["Mean latency (ns)", "busiest channel so far", "end of warm-up", "offered load"] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}");
+    }
+    assert!(!svg.contains("99th percentile") && !svg.contains("fullest channel"));
 }
 
 #[test]

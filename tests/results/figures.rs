@@ -7,7 +7,7 @@ use flitlab::report::figure::{
     FigureKind, FigureRequest, FigureStyle, Format, Intervals, LegendPlace, LoadsIn, Medium, Scale,
     Sheet, Tail, TimeUnit, accepted_figure, draw_all, latency_figure, percentile_figure,
 };
-use flitlab::report::{Label, Point, PointRow, Status, WorkloadRow};
+use flitlab::report::{Label, Point, PointRow, Status, WindowRow, WorkloadRow};
 use flitlab::units::Picoseconds;
 
 use crate::common::made_up::{
@@ -196,6 +196,44 @@ fn windows_are_shown_over_time_with_the_end_of_the_warm_up() {
     }
     // Four panels of one curve each; utilisation has a second, dashed.
     assert_eq!(curves(&svg).len(), 4);
+}
+
+#[test]
+fn several_workloads_have_a_curve_each_over_time_and_marks_of_their_start_and_end() {
+    let folder = Folder::new("time-of-workloads");
+    let mut point = sweep("a", 0.72, 600.0, 0.05).remove(0);
+    let us = |time: u64| Picoseconds(time * 1_000_000);
+    let row = |name: &str, window: u64| WindowRow {
+        workload: Some(name.to_owned()).filter(|name| !name.is_empty()),
+        start: us(window * 10),
+        end: us(window * 10 + 10),
+        accepted_load: Some(0.2),
+        packet_latency_mean: (name != "burst" || window == 2).then_some(us(1)),
+        packet_latency_p99: (name != "burst").then_some(us(3)),
+        flits_under_way: Some(if name == "burst" && window != 2 { 0 } else { 50 }),
+        utilisation_mean: name.is_empty().then_some(0.3),
+        utilisation_fullest: name.is_empty().then_some(0.9),
+        ..WindowRow::default()
+    };
+    let names = ["", "load", "burst"];
+    point.windows = (0..5).flat_map(|window| names.map(|name| row(name, window))).collect();
+    let workload = |name: &str, start, completion_time| WorkloadRow {
+        name: name.into(),
+        start: Some(us(start)),
+        measured: PointRow { completion_time, ..PointRow::default() },
+        ..WorkloadRow::default()
+    };
+    point.workloads = vec![workload("load", 0, None), workload("burst", 20, Some(us(8)))];
+    let wish = FigureRequest { kinds: vec![FigureKind::TIME], ..FigureRequest::default() };
+    draw_all(&rows(&[point]), &folder.0, &wish).unwrap();
+    let svg = text_of(&folder, "time.svg");
+    let labels = ["load", "burst", "mean", "99th percentile", "fullest channel of the window"];
+    for label in labels.into_iter().chain(["start of a workload", "end of a workload"]) {
+        assert!(texts(&svg).contains(&label), "{label}: {:?}", texts(&svg));
+    }
+    for label in ["all workloads", "end of warm-up", "offered load"] {
+        assert!(!texts(&svg).contains(&label), "{label}");
+    }
 }
 
 #[test]

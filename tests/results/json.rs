@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flitlab::report::{
     ActivityRow, AlgorithmRow, BarRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow,
-    LoadRow, MessageRow, PacketRow, PathChannelRow, PathRow, PhaseRow, PointRow, RankPhaseRow,
-    Row as _, SlowdownRow, Sustained, WindowRow, WorkloadRow,
+    LoadRow, MessageRow, PacketRow, PairRow, PathChannelRow, PathRow, PhaseRow, PointRow,
+    RankPhaseRow, Row as _, SlowdownRow, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -67,6 +67,7 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     rows += "\nThen it has the columns of `points.csv`, `events` excepted, in which one of the \
              workloads has a value:\neach is of that workload alone.\n";
     table(&mut rows, "slowdowns.csv, of `measure.slowdowns`", SlowdownRow::COLUMNS);
+    table(&mut rows, "pairs.csv, of `measure.latency_by`", PairRow::COLUMNS);
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);
     table(&mut rows, "algorithms.csv, of `flitlab route --compare --out`", AlgorithmRow::COLUMNS);

@@ -200,9 +200,10 @@ fn the_page_of_a_run_has_the_distribution_and_the_course_of_it() {
     place.run(&["run", "a.toml", "--out", "o", "--no-figures"]);
     place.run(&["report", "o", "-o", "page.html"]);
     let page = place.read("page.html");
-    for title in
-        ["Distribution of the packet latency", "Load, latency and utilisation over simulated time"]
-    {
+    for title in [
+        "Distribution of the packet latency",
+        "Load, latency, flits under way and utilisation over simulated time",
+    ] {
         assert!(page.contains(&format!("\"title\":\"{title}\",\"svg\":")), "{title}");
     }
 }

@@ -118,6 +118,29 @@ fn the_workloads_of_points_have_a_table_that_is_tied_to_the_points() {
 }
 
 #[test]
+fn the_page_of_what_ends_has_its_course_by_workload_as_the_figure_has() {
+    let place = Workplace::new("report_time");
+    let scenario = "topology.torus.dimensions = [4, 4]\n\
+                    [workloads.background]\nend = \"20 us\"\n\
+                    traffic = { pattern = \"uniform\", load = 0.2 }\n\
+                    [workloads.halo]\nstart = \"5 us\"\n\
+                    exchange = { pattern = \"all-to-all\", message = \"1 KiB\" }\n";
+    fs::write(place.0.join("a.toml"), scenario).unwrap();
+    place.run(&["run", "a.toml", "--out", "a"]);
+    place.run(&["report", "a"]);
+    let page = place.read("a/report.html");
+    for text in ["start of a workload", "end of a workload", "fullest channel of the window"] {
+        assert!(page.contains(text), "{text}");
+    }
+    // What begins with the simulation has no mark there.
+    fs::write(place.0.join("b.toml"), scenario.split("[workloads.halo]").next().unwrap()).unwrap();
+    place.run(&["run", "b.toml", "--out", "b"]);
+    place.run(&["report", "b"]);
+    let page = place.read("b/report.html");
+    assert!(page.contains("Flits under way") && !page.contains("start of a workload"));
+}
+
+#[test]
 fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
     let place = Workplace::new("report_groups");
     let dragonfly = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\nterminals = 1\n\
@@ -137,6 +160,32 @@ fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
     browser.key("ArrowRight");
     browser.key("ArrowDown");
     assert_eq!(browser.evaluate(tip), "from group 1, to group 0");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn latencies_by_pair_have_a_picture_and_tables() {
+    let place = Workplace::new("report_pairs");
+    fs::write(
+        place.0.join("a.toml"),
+        "[topology.torus]\ndimensions = [4, 2]\n[exchange]\npattern = \"all-to-all\"\nmessage = \"256 B\"\n",
+    )
+    .unwrap();
+    place.run(&["run", "a.toml", "--out", "a", "--set", "measure.latency_by=pair"]);
+    assert_eq!(place.read("a/pairs.csv").lines().count(), 1 + 8 + 8 + 56);
+    place.run(&["report", "a"]);
+    let Some(mut browser) = browser(&place) else { return };
+    browser.open(&place.0.join("a/report.html"), (1200, 900));
+    let count = |browser: &mut Browser, what: &str| {
+        browser.evaluate(&format!("document.querySelectorAll('#pairs {what}').length"))
+    };
+    assert_eq!(count(&mut browser, "[data-pair]"), 56);
+    assert_eq!(count(&mut browser, "tbody tr"), 8 + 56);
+    let cell = browser.middle("#pairs [data-pair='0']");
+    browser.mouse("mouseMoved", cell, json!({}));
+    let tip = browser.evaluate("document.getElementById('tip').innerText");
+    let tip = tip.as_str().unwrap();
+    assert!(tip.starts_with("(0,0) to (1,0)") && tip.contains("mean latency"), "{tip}");
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 

@@ -15,7 +15,7 @@ use flitlab::{
         Access, Answer, Application, ApplicationSpec, Between, Carrier, CollectiveKind,
         CollectiveSpec, Collectives, Exchange, ExchangeSpec, HostOverheads, HostParameters,
         LoadSpec, OfferedLoad, OpenLoad, Pattern, PatternSpec, Placement, Process, RemoteMemory,
-        RemoteMemorySpec, RemoteOperation, Several, Workload, restored, saved,
+        RemoteMemorySpec, RemoteOperation, Several, Until, Workload, restored, saved,
     },
     units::{Bytes, Picoseconds, Rate},
 };
@@ -176,6 +176,9 @@ impl Network {
         for access in [Access::Write, Access::Read { request: Bytes(16) }] {
             let workload = Box::new(self.load(nodes, access, 0.3));
             members.push(member(format!("load {access:?}"), workload, false));
+            let load = Box::new(self.load(nodes, access, 0.6));
+            let until = Box::new(Until::new(load, Picoseconds(9_000_000), 0));
+            members.push(member(format!("load {access:?} until 9 us"), until, true));
         }
         for (answer, eager_limit) in
             [(Answer::Adapter, 1 << 20), (Answer::Adapter, 100), (Answer::Processor, 100)]

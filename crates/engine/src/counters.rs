@@ -50,6 +50,11 @@ pub struct Carried {
 }
 
 impl Carried {
+    /// Adds what was carried before the latest reset.
+    pub(super) fn add(&mut self, before: Self) {
+        self.busy += before.busy;
+    }
+
     /// The mean utilisation of channels between routers in the `time` since the earlier figure
     /// `before`. No reset may lie in between.
     pub fn mean_utilisation_since(&self, before: Self, time: Picoseconds) -> f64 {

@@ -86,7 +86,7 @@ impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
 /// The fields of each part by reference, in the order in which [`PartState`] reads them.
 fn fields_of<R: Routers, O>(parts: &[ObservedPart<Part<'_, R>, O>]) -> Vec<impl Serialize> {
     let fields = parts.iter().map(|it| {
-        let Part { common, hosts, routers } = &it.part;
+        let Part { common, hosts, routers, .. } = &it.part;
         let Common { schedule, packets, statistics, digest, counters, latest, published, .. } =
             common;
         let Hosts { sources, sink, workload, .. } = hosts;
@@ -133,7 +133,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
 /// Takes over the saved states of all parts. Returns false if they belong to another network.
 fn restore<R: Routers, O>(parts: &mut [ObservedPart<Part<'_, R>, O>], saved: States<R>) -> bool {
     parts.iter_mut().zip(saved).all(|(it, saved)| {
-        let Part { common, hosts, routers } = &mut it.part;
+        let Part { common, hosts, routers, .. } = &mut it.part;
         (common.schedule, common.packets, common.statistics) =
             (saved.schedule, saved.packets, saved.statistics);
         (common.digest, common.counters, common.latest, common.published) =

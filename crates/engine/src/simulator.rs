@@ -400,6 +400,20 @@ impl<'f, O: Observer> Engine<'f, O> {
         created - ended
     }
 
+    /// Flits of a class that were created and are neither delivered nor lost, source queues
+    /// included. `None` for the class of collective operations, whose packets routers copy and
+    /// combine.
+    pub(super) fn flits_under_way_of(&self, class: u8) -> Option<u64> {
+        let mut shares = self.shares();
+        if shares.any(|(_, hosts)| hosts.workload.of_class(class).collectives().is_some()) {
+            return None;
+        }
+        let flits = self.shares().map(|(_, hosts)| hosts.flits(class));
+        let (created, ended) = flits.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+        // A message that a failure cuts off at its source is not created.
+        Some(created - ended)
+    }
+
     /// Whether nothing of a class is left to happen, as far as is known: no terminal may create a
     /// message of it, none is queued or under way, and its workload has been told of all.
     pub fn is_over(&self, class: u8) -> bool {
@@ -534,21 +548,40 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Totals of all channels since the last reset. Takes time linear in channels.
     pub fn carried(&self) -> Carried {
+        self.carried_by_each(|_| {})
+    }
+
+    /// Totals of all channels since the last reset. Calls `each` with the time for which a channel
+    /// carried flits, in the engine's order. Takes time linear in channels.
+    pub(super) fn carried_by_each(&self, mut each: impl FnMut(Picoseconds)) -> Carried {
         let mut carried =
             Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = Picoseconds::ZERO;
         with_parts!(&self.parts, parts => {
-            for (part, (number, kind)) in in_order(parts) {
-                let busy = part.busy(number, self.clock);
+            let mut add = |kind, busy| {
+                each(busy);
                 busiest = busiest.max(busy);
                 if kind == ChannelKind::Network {
                     carried.busy += u128::from(busy);
                 }
-            }
+            };
+            // The order of the whole network.
+            parts.iter().for_each(|it| it.part.busy_outputs(self.clock, &mut add));
+            parts.iter().for_each(|it| it.part.busy_injections(self.clock, &mut add));
         });
         carried.busiest =
             busiest.0 as f64 / (self.clock - self.statistics_since).max(Picoseconds(1)).0 as f64;
         carried
+    }
+
+    /// The names of channels at some places of the engine's order, which ascend.
+    pub fn channel_names(&self, places: &[u32]) -> Vec<String> {
+        let mut places = places.iter().peekable();
+        with_parts!(&self.parts, parts => {
+            let all = (0..).zip(in_order(parts));
+            let wanted = all.filter(|(place, _)| places.next_if_eq(&place).is_some());
+            wanted.map(|(_, (part, (number, _)))| part.channel_name(number)).collect()
+        })
     }
 
     /// Bytes of the engine's arrays before traffic, and per packet under way.

@@ -20,6 +20,8 @@ pub const PACKED_CHANNELS: &str = "channels.csv.gz";
 pub const LATENCIES: &str = "latencies.csv";
 /// A row for each window of a point.
 pub const WINDOWS: &str = "windows.csv";
+/// A row for each node of a point that sends, and receives, and for each pair, if that is asked for.
+pub const PAIRS: &str = "pairs.csv";
 /// A row for each workload of a point that has several.
 pub const WORKLOADS: &str = "workloads.csv";
 /// A row for each two workloads of a point of which one slows the other.
@@ -71,6 +73,7 @@ impl ResultFolder {
             PACKED_CHANNELS,
             LATENCIES,
             WINDOWS,
+            PAIRS,
             WORKLOADS,
             SLOWDOWNS,
             RANKS,
@@ -166,6 +169,9 @@ pub(super) fn of_points<T: TakeFiles>(
     into.file(LATENCIES, place, false, &rows(points, |point| &point.latencies))?;
     if points.iter().any(|point| !point.windows.is_empty()) {
         into.file(WINDOWS, place, false, &rows(points, |point| &point.windows))?;
+    }
+    if points.iter().any(|point| !point.pairs.is_empty()) {
+        into.file(PAIRS, place, false, &rows(points, |point| &point.pairs))?;
     }
     if points.iter().any(|point| !point.workloads.is_empty()) {
         into.file(WORKLOADS, place, true, &rows(points, |point| &point.workloads))?;

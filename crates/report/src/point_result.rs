@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    ChannelRow, Explained, Label, Labelled, LatencyRow, PointRow, SlowdownRow, WindowRow,
+    ChannelRow, Explained, Label, Labelled, LatencyRow, PairRow, PointRow, SlowdownRow, WindowRow,
     WorkloadRow,
 };
 use flitlab_base::units::Picoseconds;
@@ -31,6 +31,8 @@ pub struct PointResult {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    /// By source, by destination and by pair, as far as the scenario asks for them.
+    pub pairs: Vec<PairRow>,
     /// A row for each workload, in their order; empty where the scenario has one workload, of which
     /// `measured` tells everything.
     pub workloads: Vec<WorkloadRow>,
@@ -50,6 +52,8 @@ pub struct Point {
     pub channels: Vec<ChannelRow>,
     pub latencies: Vec<LatencyRow>,
     pub windows: Vec<WindowRow>,
+    /// By source, by destination and by pair, as far as the scenario asks for them.
+    pub pairs: Vec<PairRow>,
     /// A row for each workload, in their order; empty where the scenario has one workload, of which
     /// `measured` tells everything.
     pub workloads: Vec<WorkloadRow>,
@@ -84,11 +88,22 @@ impl Point {
             channels,
             latencies,
             windows,
+            pairs,
             workloads,
             slowdowns,
             explained,
             ..
         } = found;
-        Self { label, measured, channels, latencies, windows, workloads, slowdowns, explained }
+        Self {
+            label,
+            measured,
+            channels,
+            latencies,
+            windows,
+            pairs,
+            workloads,
+            slowdowns,
+            explained,
+        }
     }
 }

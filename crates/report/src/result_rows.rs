@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read_some};
 use super::folder::{
-    ACTIVITY, FLOWS, LATENCIES, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION, SLOWDOWNS,
-    SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
+    ACTIVITY, FLOWS, LATENCIES, PAIRS, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
+    SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
 };
 use super::{ChannelRow, Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -79,6 +79,7 @@ impl ResultRows {
         let mut rows = Self::read_points(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
         rows.read_workloads(folder, &mut note)?;
+        rows.read_pairs(folder, &mut note)?;
         rows.read_timeline(folder, &mut note)?;
         rows.read_figures(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
@@ -212,6 +213,18 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(WORKLOADS);
         attach(&mut self.points, &path, |point| &mut point.workloads, &mut note)
+    }
+
+    /// Gives the points their latencies by node and pair, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_pairs(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        attach(&mut self.points, &folder.join(PAIRS), |point| &mut point.pairs, &mut note)
     }
 
     /// The labels of all points and searches.

@@ -18,6 +18,8 @@ pub struct WorkloadRow {
     /// The workload's kind: `traffic`, `exchange`, `collective`, `remote_memory`, `application`,
     /// `flows`, or one that another crate adds.
     pub kind: String,
+    /// When it begins; its completion time counts from then on.
+    pub start: Option<Picoseconds>,
     /// Its completion time when it is simulated without the others.
     pub alone: Option<Picoseconds>,
     /// Its completion time beside the others over that without them.
@@ -53,7 +55,7 @@ impl Holds<PointRow> for WorkloadRow {
 }
 
 static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
-    let own: [Column<WorkloadRow>; 4] = [
+    let own: [Column<WorkloadRow>; 5] = [
         column!(
             "The workload's name in the scenario.",
             row => row.name, row.name;
@@ -74,6 +76,11 @@ static COLUMNS: LazyLock<Vec<Column<WorkloadRow>>> = LazyLock::new(|| {
             "Its slowdown: the completion time beside the others over that without them.",
             row => row.slowdown, row.slowdown;
             Number, "slowdown", "slowdown", Completion, usual
+        ),
+        column!(
+            "When it begins; its completion time counts from then on.",
+            row => row.start, row.start;
+            Microseconds, "start_us", "start", Label, usual
         ),
     ];
     // Of the columns that every row has a value in, a workload has its state alone.

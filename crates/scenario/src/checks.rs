@@ -26,6 +26,7 @@ use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate, bytes_text, rate_text, time_text};
+use flitlab_engine::measure::{LatencyBy, MOST_OF_PAIRS};
 use flitlab_engine::{
     MAX_BUFFERS, MAX_FLITS, MAX_HOP_TIME, Parameters, VIRTUAL_CHANNELS, max_buffers,
 };
@@ -69,6 +70,7 @@ pub(super) fn run(
     }
     if purpose != Purpose::Routes {
         checks.interruption(draft, network.as_deref(), makes_tables);
+        checks.latency_by(draft, fabric);
         checks.errors(draft, packets, fabric);
         checks.responder_resources(draft);
         checks.lifetime(draft);
@@ -236,6 +238,19 @@ impl Checks<'_> {
     fn written<'k>(&self, keys: &'k [String]) -> &'k str {
         let written = |key: &&String| self.document.blame(&[key]).1.as_ref() == Some(key);
         keys.iter().find(written).unwrap_or(&keys[0])
+    }
+
+    /// Whether there are as few nodes as are told by pairs.
+    fn latency_by(&mut self, draft: &Draft, fabric: Option<&Fabric>) {
+        let Some(nodes) = fabric.map(|fabric| fabric.terminals()) else { return };
+        if draft.measure.latency_by == LatencyBy::Pair && nodes > MOST_OF_PAIRS {
+            let message = format!(
+                "latencies are told by pair of at most {MOST_OF_PAIRS} nodes, and this network has {nodes}"
+            );
+            let help =
+                "`latency_by = \"node\"` tells those of each node as a source and as a destination";
+            self.report(&["measure.latency_by"], message, "", Some(help.into()));
+        }
     }
 
     /// Whether something can fail during this workload, and new tables lead round it; these are

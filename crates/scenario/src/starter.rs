@@ -306,6 +306,13 @@ impl Writing<'_> {
             ("router.preset", _) if [AGNOSTIC, RELATION].contains(&self.table()) => {
                 "\"angara\"".into()
             }
+            // Rules that compare queues see a full one only behind a crossbar that is faster than cables.
+            ("router.output_buffer", _) if !angara && self.kind == RoutingKind::Rule => {
+                "\"132 flits\"".into()
+            }
+            ("router.crossbar_speedup", _) if !angara && self.kind == RoutingKind::Rule => {
+                "2".into()
+            }
             ("traffic.pattern", StarterWorkload::Load(_)) => pattern(),
             ("traffic.load", StarterWorkload::Load(load)) => load.to_string(),
             ("traffic.message", StarterWorkload::Load(_)) if !angara => "\"2 KiB\"".into(),

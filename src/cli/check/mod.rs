@@ -219,12 +219,15 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         output_queued(routers, &mut line);
     } else {
         line("virtual channels", virtual_channels(simulation));
+        let fit = match parameters.buffer / parameters.maximum_packet() {
+            0 => format!("a buffer holds {} flits of one", parameters.buffer),
+            packets => format!("{packets} such packets fit a buffer"),
+        };
         let packet = format!(
-            "{} flits of {}, {} of payload; {} such packets fit a buffer",
+            "{} flits of {}, {} of payload; {fit}",
             parameters.maximum_packet(),
             bytes_text(parameters.flit),
             bytes_text(parameters.maximum_payload),
-            parameters.buffer / parameters.maximum_packet()
         );
         line("largest packet", packet);
     }
@@ -359,11 +362,14 @@ fn workload(share: Share<'_>, scenario: &Scenario) -> String {
     let member = share.member();
     let class = scenario.parameters.class(share.class());
     let mut text = format!("{}, {} send", member.kind, counted(member.senders.len(), "node"));
-    if let Some(LoadRates { fraction, payload, .. }) = share.load() {
+    if let Some(LoadRates { fraction, payload, .. }) = share.offers() {
         text += &format!(" load {fraction:.4}, {:.3} GB/s of payload each", payload / 1e9);
     }
     if member.start > Picoseconds::ZERO {
         text += &format!("; from {} on", time_text(member.start));
+    }
+    if let Some(end) = member.end {
+        text += &format!("; until {}", time_text(end));
     }
     text += match class.packets {
         PacketKind::Usual => "",

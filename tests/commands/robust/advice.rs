@@ -130,6 +130,13 @@ const ROWS: &[Advice] = &[
         follow: Sets,
     },
     Advice {
+        name: "a rule beside a table",
+        scenario: "[topology.hyperx]\ndimensions = [2, 2]\nterminals = 2\n[routing.agnostic]\nalgorithm = \"up-down\"\n[traffic]\npattern = \"uniform\"\nload = 0.3\n",
+        call: &["check", "a.toml", "--set", "routing.rule=minimal-by-hop"],
+        says: "to replace the first one, write --set 'routing={ relation = { rule = \"minimal-by-hop\" } }'",
+        follow: Sets,
+    },
+    Advice {
         name: "no sweep",
         scenario: "[traffic]\npattern = \"uniform\"\nload = 0.3\n",
         call: &["sweep", "a.toml", "--dry-run"],

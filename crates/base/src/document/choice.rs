@@ -369,7 +369,7 @@ impl<'d> Reader<'d> {
                 let one = |entry: &Entry| names.iter().any(|known| known.name == entry.key);
                 let both = one(first) && one(second);
                 let hint = if both && second.key_place.source.typed {
-                    format!("to replace the first one, write --set {path}={}", second.key)
+                    format!("to replace the first one, write --set {}", in_place(&path, second))
                 } else if both {
                     "keep one of them".into()
                 } else {
@@ -467,4 +467,20 @@ fn keys_for(keys: &[&KeyDoc], written: &str) -> Vec<String> {
         format!("{} = {}", key.name(), own.unwrap_or(&key.example))
     };
     needed.into_iter().map(one).collect()
+}
+/// What to type for a choice with the keys that were typed, in place of another one.
+fn in_place(path: &str, chosen: &Entry) -> String {
+    let key = |entry: &Entry| match &entry.node.value {
+        Value::Text(text) => Some(format!("{} = {}", entry.key, quoted(text))),
+        Value::Table(_) => None,
+        _ => Some(format!("{} = {}", entry.key, entry.node.place.text())),
+    };
+    let keys = match &chosen.node.value {
+        Value::Table(table) => table.entries.iter().map(key).collect::<Option<Vec<_>>>(),
+        _ => None,
+    };
+    match keys.filter(|keys| !keys.is_empty()) {
+        Some(keys) => format!("'{path}={{ {} = {{ {} }} }}'", chosen.key, keys.join(", ")),
+        None => format!("{path}={}", chosen.key),
+    }
 }

@@ -192,6 +192,7 @@ impl Hosts {
         let Queued { created: now, bytes_left, destination, class, .. } = message;
         let Packing { flits, .. } = self.sources.packing(bytes_left, &context.parameters);
         common.counters.flits_created += flits;
+        self.sources.flits_created[class] += flits;
         let adapter = &mut self.sources.adapters[terminal as usize];
         if adapter.queue.flits == 0 {
             adapter.queue.since = now;
@@ -268,6 +269,7 @@ impl Hosts {
                         let flits = common.context.parameters.message_flits(bytes_left);
                         self.sources.adapters[terminal as usize].queue.flits -= flits;
                         common.counters.flits_lost += flits;
+                        self.sink.flits_ended[class] += flits;
                         self.lose_message(common, class);
                         self.sources.queued.remove(at);
                         if note != NONE {

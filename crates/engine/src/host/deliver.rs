@@ -147,10 +147,11 @@ impl Hosts {
         common.latest = common.latest.max(time);
         let hops = common.routing.hops_crossed(&packet, &origin);
         let lost = origin.is_useless();
+        if lost && origin.is_bad() {
+            return;
+        }
+        self.sink.flits_ended[origin.class()] += u64::from(packet.flits);
         if lost {
-            if origin.is_bad() {
-                return;
-            }
             common.counters.packets_lost += 1;
             common.counters.flits_lost += u64::from(packet.flits);
         } else {

@@ -137,6 +137,12 @@ impl Hosts {
         (messages_created[class], self.sink.messages_completed[class] + messages_lost[class])
     }
 
+    /// The flits of a class that its terminals have created, and those that have ended here:
+    /// delivered or lost.
+    pub(crate) fn flits(&self, class: u8) -> (u64, u64) {
+        (self.sources.flits_created[class], self.sink.flits_ended[class])
+    }
+
     /// Whether packets wait in source queues, or hosts have events.
     pub(crate) fn have_work(&self) -> bool {
         self.sources.adapters.iter().any(|adapter| adapter.queue.flits > 0)

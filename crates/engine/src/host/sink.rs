@@ -76,6 +76,8 @@ pub(crate) struct Sink {
     pub(super) arrivals: Vec<Vec<Arrival>>,
     /// By class.
     pub messages_completed: ByClass<u64>,
+    /// By class: flits of packets that were delivered or lost.
+    pub flits_ended: ByClass<u64>,
     /// By the part's terminal: the time until which its adapter performs atomic operations. The
     /// list reaches only as far as terminals have performed any.
     pub performing_until: Vec<Picoseconds>,
@@ -105,6 +107,7 @@ impl Sink {
             numbers: vec![Numbers::default(); parts],
             arrivals: vec![Vec::new(); parts],
             messages_completed: ByClass::default(),
+            flits_ended: ByClass::default(),
             performing_until: Vec::new(),
             latest_collective: Vec::new(),
             log: Log::default(),

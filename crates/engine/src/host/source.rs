@@ -133,6 +133,9 @@ pub(crate) struct Sources {
     pub paused: bool,
     /// By class: messages that have been created, and those of them that are lost.
     pub messages_created: ByClass<u64>,
+    /// By class: flits of messages that have entered a source queue, without those of collective
+    /// operations.
+    pub flits_created: ByClass<u64>,
     pub messages_lost: ByClass<u64>,
 }
 
@@ -190,6 +193,7 @@ impl Sources {
             choices: SourceChoices::new(context, part),
             paused: false,
             messages_created: ByClass::default(),
+            flits_created: ByClass::default(),
             messages_lost: ByClass::default(),
         }
     }

@@ -67,6 +67,12 @@ impl BucketCounts {
         histogram
     }
 
+    /// The number of each bucket with values, ascending, and its count.
+    pub(super) fn buckets(&self) -> Vec<(u32, u64)> {
+        let counts = (0..).zip(&self.counts).filter(|&(_, &count)| count > 0);
+        counts.map(|(bucket, &count)| (bucket, count)).collect()
+    }
+
     /// The lowest value of each bucket with values, and its count.
     fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
@@ -85,6 +91,11 @@ fn bucket(value: u64) -> usize {
 fn lowest(bucket: usize) -> u64 {
     let shift = (bucket >> PRECISION).saturating_sub(1);
     ((bucket - (shift << PRECISION)) as u64) << shift
+}
+
+/// The highest value that is as good as a bucket's.
+pub(super) fn highest(bucket: u32) -> u64 {
+    lowest(bucket as usize + 1) - 1
 }
 
 /// Values and how often each was recorded.

@@ -39,6 +39,10 @@ impl ClassTotals {
         self.latest_completion = self.latest_completion.max(message.completed);
     }
 
+    pub(super) fn deliveries(&self) -> (&Delivered, &Latencies) {
+        (&self.delivered, &self.packets)
+    }
+
     pub(super) fn latest_completion(&self) -> Picoseconds {
         self.latest_completion
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bucket_counts::BucketCounts;
 use super::by_class::{ClassSummary, ClassTotals};
+use super::by_pair::{LatencyBy, PairLatency, Pairs};
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
 use crate::{CompletedMessage, DeliveredPacket, Observer};
@@ -51,6 +52,16 @@ impl Latencies {
         self.counts.gather(&mut part.counts);
         self.sum += std::mem::take(&mut part.sum);
         self.maximum = self.maximum.max(part.maximum);
+    }
+
+    /// The number of each bucket of the histogram with latencies, and its count.
+    pub(super) fn buckets(&self) -> Vec<(u32, u64)> {
+        self.counts.buckets()
+    }
+
+    /// The longest latency.
+    pub(super) fn maximum(&self) -> Picoseconds {
+        self.maximum
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -153,6 +164,23 @@ impl Delivered {
         self.network_latency += u128::from(packet.delivered - packet.injected);
     }
 
+    /// What was delivered since the time of an earlier sum.
+    pub(super) fn since(&self, before: Option<Self>) -> Self {
+        let before = before.unwrap_or_default();
+        let derouted = self.derouted.iter().zip(before.derouted).map(|(now, before)| now - before);
+        let mut since = Self {
+            packets: self.packets - before.packets,
+            flits: self.flits - before.flits,
+            payload: self.payload - before.payload,
+            hops: self.hops - before.hops,
+            derouted: Default::default(),
+            latency: self.latency - before.latency,
+            network_latency: self.network_latency - before.network_latency,
+        };
+        since.derouted.iter_mut().zip(derouted).for_each(|(own, count)| *own = count);
+        since
+    }
+
     pub(super) fn add(&mut self, other: Self) {
         self.packets += other.packets;
         self.flits += other.flits;
@@ -184,6 +212,9 @@ pub struct Collector {
     classes: Vec<ClassTotals>,
     /// In which order packets come, if that is followed.
     order: Option<Box<Order>>,
+    /// Latencies by the nodes that send and receive, if that is asked for.
+    pairs: Option<Box<Pairs>>,
+    by: LatencyBy,
     /// Of single runs that are asked for it; no part of what a checkpoint keeps.
     #[serde(skip)]
     log: Option<Box<DeliveryLog>>,
@@ -202,6 +233,8 @@ impl Collector {
             latest_completion: Picoseconds::ZERO,
             classes: Vec::new(),
             order: None,
+            pairs: None,
+            by: LatencyBy::Whole,
             log: None,
         }
     }
@@ -211,6 +244,19 @@ impl Collector {
     pub fn following_order(self) -> Self {
         let sources = self.payload_by_source.len();
         Self { order: Some(Box::new(Order::new(sources))), ..self }
+    }
+
+    /// Returns this collector, which from now on also tells latencies by node or pair.
+    #[must_use]
+    pub fn telling_latencies_by(self, by: LatencyBy) -> Self {
+        let pairs = Pairs::new(by, self.payload_by_source.len());
+        Self { pairs, by, ..self }
+    }
+
+    /// The latencies of packets since the start by source, by destination and by pair, as far as that
+    /// is asked for: those with packets.
+    pub fn latencies_by_pair(&self) -> Vec<PairLatency> {
+        self.pairs.as_ref().map_or_else(Vec::new, |pairs| pairs.found())
     }
 
     /// Returns this collector, which from now on also keeps a log of deliveries.
@@ -237,6 +283,9 @@ impl Collector {
         if let Some(order) = &mut self.order {
             order.start();
         }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.start();
+        }
     }
 
     /// Returns the deliveries since the last call (or the start).
@@ -261,6 +310,13 @@ impl Collector {
     /// at](Self::settle); `None` if the order is not followed.
     pub fn reordering(&self) -> Option<Reordering> {
         self.order.as_ref().map(|order| order.found)
+    }
+
+    /// What was delivered in windows that have ended since the start, and latencies of packets: of
+    /// all, then of each class if there are several workloads.
+    pub(super) fn deliveries(&self) -> impl Iterator<Item = (&Delivered, &Latencies)> {
+        let all = (&self.total, &self.packets);
+        [all].into_iter().chain(self.classes.iter().map(ClassTotals::deliveries))
     }
 
     /// What was delivered by class, if there are several workloads.
@@ -310,7 +366,8 @@ impl Observer for Collector {
     fn fork(&self) -> Self {
         let log = self.log.as_ref().map(|log| Box::new(log.fork()));
         let order = self.order.as_ref().map(|_| Box::default());
-        Self { on: self.on, log, order, ..Self::new(narrow(self.payload_by_source.len())) }
+        let part = Self::new(narrow(self.payload_by_source.len())).telling_latencies_by(self.by);
+        Self { on: self.on, log, order, ..part }
     }
 
     fn gather(&mut self, part: &mut Self) {
@@ -328,6 +385,9 @@ impl Observer for Collector {
         }
         if let (Some(order), Some(more)) = (&mut self.order, &mut part.order) {
             order.gather(more);
+        }
+        if let (Some(pairs), Some(more)) = (&mut self.pairs, &mut part.pairs) {
+            pairs.gather(more);
         }
         if let (Some(log), Some(more)) = (&mut self.log, &mut part.log) {
             log.gather(more);
@@ -349,6 +409,9 @@ impl Observer for Collector {
         }
         if !self.classes.is_empty() {
             self.classes[usize::from(packet.class)].packet_delivered(packet);
+        }
+        if let Some(pairs) = &mut self.pairs {
+            pairs.add(packet);
         }
         self.packets.record(latency);
         self.payload_by_source[packet.source as usize] += u64::from(packet.payload);

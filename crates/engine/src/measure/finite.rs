@@ -3,8 +3,9 @@
 use super::collector::Collector;
 use super::livelock::Arrivals;
 use super::summary::Summary;
+use super::time_axis::TimeAxis;
 use super::watch::{MeasurementState, Snapshot, Watch};
-use super::{Halt, Phase, Progress, livelock};
+use super::{Halt, Phase, Progress, Window, livelock};
 use crate::{END, Engine};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -31,6 +32,17 @@ pub struct FiniteMeasurement {
     pub payload: u64,
     /// What was delivered.
     pub summary: Summary,
+    /// Its course in time, in windows of equal length.
+    pub history: Vec<Window>,
+}
+
+/// A finite workload that can't go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Halted {
+    /// Why.
+    pub why: Halt,
+    /// Its course in time until then.
+    pub history: Vec<Window>,
 }
 
 /// A stretch of simulated time: from, until.
@@ -189,26 +201,55 @@ pub fn measure_finite(
     senders: usize,
     span: Option<Span>,
     watch: &mut Watch<'_>,
-) -> Result<FiniteMeasurement, Halt> {
+) -> Result<FiniteMeasurement, Halted> {
     let mut state = match watch.from.take() {
         Some(state) => state,
         None => {
-            if let Some((start, _)) = span.filter(|span| span.0 > Picoseconds::ZERO) {
-                engine.run_until(start);
-                engine.observer().end_window();
-                engine.reset_channels();
-            }
             let classes = engine.classes();
             engine.observer().start(classes);
-            MeasurementState::default()
+            let start = span.map_or(Picoseconds::ZERO, |span| span.0);
+            let mut axis = TimeAxis::measured_from(start);
+            if start > Picoseconds::ZERO {
+                axis.run_until(engine, start);
+                axis.begin_anew(engine);
+                engine.reset_channels();
+                engine.observer().start(classes);
+            }
+            MeasurementState { axis, ..MeasurementState::default() }
         }
     };
+    let end = span.map_or(Picoseconds::NEVER, |span| span.1);
+    let halt = run_to_the_end(engine, &mut state, messages, end, watch).err();
+    let history = state.axis.windows(engine);
+    if let Some(why) = halt {
+        return Err(Halted { why, history });
+    }
+    let summary = Summary::of(engine);
+    let (total, completion) = (engine.observer().total, engine.observer().latest_completion);
+    Ok(FiniteMeasurement {
+        completion,
+        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12
+            / completion.max(Picoseconds(1)).0 as f64,
+        messages: summary.message_latency.map_or(0, |latency| latency.count),
+        payload: total.payload,
+        summary,
+        history,
+    })
+}
+
+/// Simulates until nothing is left, or until `end`, beside loads.
+fn run_to_the_end(
+    engine: &mut Engine<'_, Collector>,
+    state: &mut MeasurementState,
+    messages: u64,
+    end: Picoseconds,
+    watch: &mut Watch<'_>,
+) -> Result<(), Halt> {
     let mut delivered = engine.counters().packets_delivered;
     // Ranks may compute for seconds between two messages. A run that goes on from a checkpoint
     // looks at the same times.
     let next = |now: Picoseconds| now + LOOK_EVERY.max(now / LOOKS);
-    let end = span.map_or(Picoseconds::NEVER, |span| span.1);
-    while engine.run_until(next(engine.now()).min(end)) {
+    while state.axis.run_until(engine, next(engine.now()).min(end)) {
         let packets = engine.counters().packets_delivered;
         if packets == delivered && engine.packets_under_way() > 0 {
             engine.find_deadlock().map_or(Ok(()), Err)?;
@@ -227,18 +268,7 @@ pub fn measure_finite(
         if engine.now() >= end.min(END) {
             break;
         }
-        (watch.keep)(Snapshot::new(engine, &state));
+        (watch.keep)(Snapshot::new(engine, state));
     }
-    engine.find_deadlock().map_or(Ok(()), Err)?;
-    let total = engine.observer().end_window();
-    let summary = Summary::of(engine);
-    let completion = engine.observer().latest_completion;
-    Ok(FiniteMeasurement {
-        completion,
-        bandwidth: total.payload as f64 / senders.max(1) as f64 * 1e12
-            / completion.max(Picoseconds(1)).0 as f64,
-        messages: summary.message_latency.map_or(0, |latency| latency.count),
-        payload: total.payload,
-        summary,
-    })
+    engine.find_deadlock().map_or(Ok(()), |deadlock| Err(deadlock.into()))
 }

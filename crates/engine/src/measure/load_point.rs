@@ -19,6 +19,7 @@ use super::growth::{Growth, QueueVerdict};
 use super::interruption::Recovery;
 use super::settings::{Settings, WarmUp};
 use super::summary::Summary;
+use super::totals::Totals;
 use super::warm_up::{drifts, has_settled, samples_to_level};
 use super::watch::{MeasurementState, Sample, Snapshot, Watch};
 use super::{Halt, Livelock, Phase, Progress, Window, livelock};
@@ -284,8 +285,7 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         window: Picoseconds,
         watch: &mut Watch<'_>,
     ) -> Self {
-        let anew = || MeasurementState { carried: engine.carried(), ..MeasurementState::default() };
-        let state = watch.from.take().unwrap_or_else(anew);
+        let state = watch.from.take().unwrap_or_default();
         Self { engine, offered, window, state }
     }
 
@@ -314,9 +314,9 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
         self.engine.reset_channels();
         self.state.warm_up_samples = self.state.samples.len();
-        self.state.carried = self.engine.carried();
         let classes = self.engine.classes();
         self.engine.observer().start(classes);
+        self.state.counted = Totals::now(self.engine, &Totals::default());
     }
 
     /// Simulates a window, or the rest of one, and samples the flits under way.
@@ -347,18 +347,11 @@ impl<'e, 'f> LoadPoint<'e, 'f> {
         }
         self.state.sampled = self.state.samples.len();
         let delivered = std::mem::take(&mut self.state.delivered);
-        let carried = self.engine.carried();
-        let before = std::mem::replace(&mut self.state.carried, carried);
-        let end = self.engine.now();
-        self.state.history.push(Window {
-            phase,
-            start,
-            end,
-            delivered,
-            mean_utilisation: carried.mean_utilisation_since(before, end - start),
-            under_way: self.flits_under_way(),
-            busiest_channel: carried.busiest,
-        });
+        let now = Totals::now(self.engine, &Totals::default());
+        let window = now.since(&self.state.counted, phase, self.engine);
+        self.state.counted = now;
+        // In the warm-up the observer only counts from window to window.
+        self.state.history.push(Window { start, delivered, ..window });
         self.engine.find_deadlock().map_or(Ok(()), |it| Err(Halt::from(it)))?;
         livelock(self.engine, &mut self.state.arrivals)?;
         Ok(())

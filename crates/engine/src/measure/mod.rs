@@ -7,6 +7,7 @@ mod bars;
 mod bound;
 mod bucket_counts;
 mod by_class;
+mod by_pair;
 mod collector;
 mod completion;
 mod delivery_log;
@@ -22,6 +23,8 @@ mod rehearsal;
 mod saturation;
 mod settings;
 mod summary;
+mod time_axis;
+mod totals;
 mod warm_up;
 mod watch;
 mod window;
@@ -29,12 +32,13 @@ mod without_load;
 
 pub use bound::{Bottleneck, Forecast, LongerWays, Stream, forecast, looks_at_all_pairs};
 pub use by_class::ClassSummary;
+pub use by_pair::{LatencyBy, MOST_OF_PAIRS, PairLatency};
 pub use collector::{Collector, Delivered, Distribution};
 pub use completion::{CompletionBound, application_bound, completion_bound, remote_memory_bound};
 pub use delivery_log::{DeliveryLog, LogFilter, Logged};
 pub use explanation::explain;
 pub use finite::{
-    FiniteMeasurement, Outgrown, Span, end_of, has_ended, measure_finite, summary_until_now,
+    FiniteMeasurement, Halted, Outgrown, Span, end_of, has_ended, measure_finite, summary_until_now,
 };
 pub use flitlab_model::interval::{
     ENOUGH_EFFECTIVE_WINDOWS, WindowInterval, half_width_95, half_width_95_of_few, jain_fairness,
@@ -53,8 +57,9 @@ pub use rehearsal::{Rehearsal, rehearse_load};
 pub use saturation::{Saturation, bisect};
 pub use settings::{MAX_WINDOWS, Settings, WarmUp};
 pub use summary::{MAX_CHANNELS, Summary};
+pub use time_axis::MAX_INTERVALS;
 pub use watch::{MeasurementState, Snapshot, Watch};
-pub use window::Window;
+pub use window::{ClassWindow, ENOUGH_PACKETS, FullestChannel, Window};
 
 use livelock::Arrivals;
 

@@ -1,5 +1,6 @@
 //! When a measurement begins and ends.
 
+use super::by_pair::LatencyBy;
 use flitlab_base::units::Picoseconds;
 
 /// The most windows that can be asked for.
@@ -36,6 +37,8 @@ pub struct Settings {
     pub growth: f64,
     /// Whether it is followed in which order packets come.
     pub order: bool,
+    /// By what latencies are told, beside all together.
+    pub latency_by: LatencyBy,
 }
 
 impl Default for Settings {
@@ -48,6 +51,7 @@ impl Default for Settings {
             precision: 0.02,
             growth: 0.01,
             order: true,
+            latency_by: LatencyBy::Whole,
         }
     }
 }

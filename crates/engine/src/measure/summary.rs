@@ -1,6 +1,7 @@
 //! What is told of every measurement, whatever it was of.
 
 use super::by_class::ClassSummary;
+use super::by_pair::PairLatency;
 use super::collector::{Collector, Distribution};
 use super::order::Reordering;
 use crate::{ChannelReport, Counters, Digest, Engine};
@@ -30,6 +31,8 @@ pub struct Summary {
     pub classes: Vec<ClassSummary>,
     /// How far packets were out of order, if they can be.
     pub reordering: Option<Reordering>,
+    /// By source, by destination and by pair, as far as that is asked for.
+    pub latencies_by_pair: Vec<PairLatency>,
     /// Counts of the engine at the end.
     pub counters: Counters,
     /// The digest of all deliveries.
@@ -56,6 +59,7 @@ impl Summary {
             derouted: total.derouted_shares(),
             classes: collector.by_class(),
             reordering: collector.reordering(),
+            latencies_by_pair: collector.latencies_by_pair(),
             counters,
             digest,
             channels,

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::collector::Delivered;
 use super::growth::Growth;
 use super::livelock::Arrivals;
+use super::time_axis::TimeAxis;
+use super::totals::Totals;
 use super::{Collector, Phase, Progress, Window};
-use crate::{Carried, Engine};
+use crate::Engine;
 use flitlab_base::units::Picoseconds;
 
 /// What a measurement keeps of each tenth of a window.
@@ -32,7 +34,10 @@ pub struct MeasurementState {
     /// What was delivered so far in the window at hand.
     pub(super) delivered: Delivered,
     pub(super) history: Vec<Window>,
-    pub(super) carried: Carried,
+    /// What had been counted when the latest window of a load ended.
+    pub(super) counted: Totals,
+    /// The windows of what comes to its end.
+    pub(super) axis: TimeAxis,
     /// The source queues from the end of the warm-up on, of a load.
     pub(super) growth: Option<Growth>,
     /// Whether the warm-up is over, and everything counts.

@@ -22,7 +22,7 @@ impl<'f, R: Routers> Part<'f, R> {
         if let Some(context) = meanwhile {
             self.common.change_routes(context);
         }
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         routers.begin_failure(common, cut, interruption.at);
         let fabric = common.context.fabric;
         let first_router = common.context.cut.first_router(common.schedule.part);
@@ -62,7 +62,7 @@ impl<'f, R: Routers> Part<'f, R> {
         later: &Arc<NetworkContext<'f>>,
         now: Picoseconds,
     ) {
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         common.change_routes(later);
         hosts.sources.choose_anew(common);
         for number in 0..fitted!(routers.ports().routers.len(), u32) {

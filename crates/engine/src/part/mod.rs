@@ -6,7 +6,7 @@
 mod channels;
 mod failure;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::common::{Common, Published, ToHosts};
 use crate::counters::Counters;
@@ -35,6 +35,8 @@ pub(crate) struct Part<'f, R> {
     pub common: Common<'f>,
     pub hosts: Hosts,
     pub routers: R,
+    /// What never changes of its channels; made when it is asked for.
+    channels: OnceLock<channels::ChannelLists>,
 }
 
 /// What the hosts and the routers of one part send those of another. Messages between hosts have no
@@ -80,7 +82,7 @@ impl<'f, R: Routers> Part<'f, R> {
         };
         let hosts = Hosts::new(&mut common, &ports, workload);
         let routers = R::new(&common, ports, own);
-        Self { common, hosts, routers }
+        Self { common, hosts, routers, channels: OnceLock::new() }
     }
 
     /// Time of the latest event, once none is left that could happen: all packets that are still
@@ -101,7 +103,7 @@ impl<'f, R: Routers> Part<'f, R> {
     /// Handles what is due at a terminal: at its host, then at its injection channels, in order.
     #[inline(never)]
     fn serve_terminal(&mut self, terminal: u32, now: Tick) {
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         hosts.run_due(common, terminal, now);
         let mut due = hosts.injections_due(common, terminal);
         if due <= now {
@@ -123,7 +125,7 @@ impl<'f, R: Routers> Part<'f, R> {
     /// and, as long as it is certain which packets have room, sends them.
     #[inline(never)]
     fn run_ahead(&mut self, terminal: u32) {
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         let end = common.schedule.window.end;
         // Packets are numbered in the order in which they are sent, by whichever channel. So none
         // is sent ahead while a channel waits for credits of an unknown time.
@@ -169,7 +171,7 @@ impl<'f, R: Routers> Part<'f, R> {
     /// Handles the effects of a router's packets on what its own terminals send.
     #[inline(never)]
     fn handle_own_effects(&mut self) {
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         if common.to_hosts.hosts_answer {
             let mut deliveries = std::mem::take(&mut common.to_hosts.deliveries);
             hosts.deliver_all(common, deliveries.drain(..));
@@ -317,7 +319,7 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
     }
 
     fn rebase(&mut self, epoch: Picoseconds) {
-        let Self { common, hosts, routers } = self;
+        let Self { common, hosts, routers, .. } = self;
         let epoch = epoch - R::past_needed(&common.context).max(MAX_WAIT);
         let by = common.schedule.tick(epoch);
         routers.settle_stalls(common, by);

@@ -14,6 +14,7 @@ pub(crate) mod holder;
 pub(crate) mod packet;
 pub(crate) mod statistics;
 
+use flitlab_base::narrow::fitted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -148,6 +149,12 @@ pub(crate) trait Routers: Fail + Waits + Send {
 
     /// Time at which the last flit that an output was given has left.
     fn output_free_at(&self, output: u32) -> Tick;
+
+    /// The same time of each output, by number.
+    fn outputs_free_at(&self) -> Vec<Tick> {
+        let outputs = fitted!(self.ports().outputs, u32);
+        (0..outputs).map(|output| self.output_free_at(output)).collect()
+    }
 
     /// Flits that an output has sent again since the last reset of statistics, if links err.
     fn flits_resent(&self, output: u32) -> Option<u64>;

@@ -402,6 +402,7 @@ drawFigures();
 drawTimeline();
 drawPhases();
 drawRanks();
+drawPairs();
 drawWorkloads();
 drawSlowdowns();
 drawPoints();

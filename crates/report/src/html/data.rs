@@ -6,6 +6,7 @@ use super::application::{Applications, MAX_POINTS, Room, point_name};
 use super::columns::{Cells, Column, Workload, workloads};
 use super::curves::{Curve, curves};
 use super::links::{Budget, Links};
+use super::pairs::PointPairs;
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
@@ -121,6 +122,7 @@ struct ResultData<'r> {
     rows: Vec<Vec<Cell>>,
     workloads: Vec<Workload>,
     slowdowns: Vec<Slowdown<'r>>,
+    pairs: Vec<PointPairs<'r>>,
     curves: Vec<Curve>,
     links: Links,
     pictures: Vec<Picture>,
@@ -179,6 +181,7 @@ impl<'r> ResultData<'r> {
             rows,
             workloads,
             slowdowns: Slowdown::all_of(&result.points),
+            pairs: PointPairs::all_of(&result.points, results),
             links: Links { of: result.with_channels.unwrap_or(links.of), ..links },
             pictures: Picture::of(result, figures),
             ranks: Ranks::of(&result.points, &applications),

@@ -11,6 +11,7 @@ mod columns;
 mod curves;
 mod data;
 mod links;
+mod pairs;
 mod series;
 mod template;
 mod torus;

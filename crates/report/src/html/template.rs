@@ -7,7 +7,7 @@ const PAGE: &str = include_str!("../../assets/report/page.html");
 const STYLE: &str = include_str!("../../assets/report/page.css");
 
 /// The script, by subject; what a part uses is in those above it.
-const SCRIPT: [&str; 11] = [
+const SCRIPT: [&str; 12] = [
     include_str!("../../assets/report/elements.js"),
     include_str!("../../assets/report/results.js"),
     include_str!("../../assets/report/table.js"),
@@ -16,6 +16,7 @@ const SCRIPT: [&str; 11] = [
     include_str!("../../assets/report/bars.js"),
     include_str!("../../assets/report/torus.js"),
     include_str!("../../assets/report/matrix.js"),
+    include_str!("../../assets/report/pairs.js"),
     include_str!("../../assets/report/timeline.js"),
     include_str!("../../assets/report/phases.js"),
     include_str!("../../assets/report/page.js"),

@@ -24,6 +24,7 @@ pub mod slurm;
 mod store;
 mod timeline;
 mod warnings;
+mod windows;
 
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use curves::{CurveEvent, run_curves};

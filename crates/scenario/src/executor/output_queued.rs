@@ -123,9 +123,10 @@ impl<'s> OutputQueuedRun<'s> {
                 end: picoseconds(to.time),
                 accepted_load: Some(load),
                 packet_latency_mean: (delivered.packets > 0).then(|| whole(mean)),
-                flits_under_way: to.under_way,
+                flits_under_way: Some(to.under_way),
                 utilisation_mean: Some(delivered.hops as f64 * sent / time / links),
-                utilisation_busiest: None,
+                packets: Some(delivered.packets),
+                ..WindowRow::default()
             }
         };
         measured.creations.iter().zip(ends).zip(&measured.windows).map(row).collect()

@@ -3,10 +3,11 @@
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Delivered, Distribution, Ending, FiniteMeasurement, Phase, Quantile, Reordering, Window,
+    Distribution, Ending, FiniteMeasurement, PairLatency, Quantile, Reordering,
 };
 use flitlab_engine::{ChannelReport, Counters, Parameters};
-use flitlab_report::{ChannelRow, LatencyRow, PointRow, Status, WindowPhase, WindowRow};
+use flitlab_fabric::Fabric;
+use flitlab_report::{ChannelRow, LatencyRow, PairRow, PointRow, Status};
 
 /// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
 /// simulated time.
@@ -138,23 +139,19 @@ pub(super) fn channel_rows(channels: &[ChannelReport]) -> Vec<ChannelRow> {
     channels.iter().map(ChannelRow::new).collect()
 }
 
-pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
-    quantiles.iter().map(LatencyRow::new).collect()
+pub(super) fn pair_rows(fabric: &Fabric, pairs: &[PairLatency]) -> Vec<PairRow> {
+    let name =
+        |terminal: Option<u32>| terminal.map_or_else(String::new, |it| fabric.terminal_name(it));
+    let row = |it: &PairLatency| PairRow {
+        source: name(it.source),
+        destination: name(it.destination),
+        packets: it.packets,
+        packet_latency_mean: it.mean,
+        packet_latency_max: it.maximum,
+    };
+    pairs.iter().map(row).collect()
 }
 
-/// Returns the cells of a window's row that need no knowledge of the fabric.
-pub(super) fn window_row(window: &Window) -> WindowRow {
-    let Delivered { packets, latency, .. } = window.delivered;
-    WindowRow {
-        phase: match window.phase {
-            Phase::WarmUp => WindowPhase::WarmUp,
-            Phase::Measuring => WindowPhase::Measured,
-        },
-        start: window.start,
-        end: window.end,
-        packet_latency_mean: (packets > 0).then(|| whole(latency as f64 / packets as f64)),
-        flits_under_way: window.under_way,
-        utilisation_busiest: Some(window.busiest_channel),
-        ..WindowRow::default()
-    }
+pub(super) fn latency_rows(quantiles: &[Quantile]) -> Vec<LatencyRow> {
+    quantiles.iter().map(LatencyRow::new).collect()
 }

@@ -237,8 +237,15 @@ impl Simulation {
         let completion = own.latest_completion.saturating_sub(share.begins());
         let time = completion.max(Picoseconds(1)).0 as f64;
         let each = own.payload as f64 / share.senders().len().max(1) as f64;
+        let flits = own.flits as f64 / share.senders().len().max(1) as f64;
+        let flit_time = share.parameters().link_flit_time().0 as f64;
+        let accepted = flits * flit_time / time / self.fabric().capacity();
+        let load = share.offers();
         let row = PointRow {
             status: Status::Completed,
+            offered_load: load.map(|load| load.fraction),
+            offered_payload: load.map(|load| load.payload / 1e9),
+            accepted_load: load.map(|_| accepted),
             completion_time: Some(completion),
             bandwidth: Some(each / time * 1e3),
             ..PointRow::default()
@@ -278,5 +285,6 @@ impl Simulation {
 fn row_of(share: Share<'_>, measured: PointRow) -> WorkloadRow {
     let member = share.member();
     let (name, kind) = (member.name.clone(), member.kind.into());
-    WorkloadRow { name, kind, measured, ..WorkloadRow::default() }
+    let start = Some(share.begins());
+    WorkloadRow { name, kind, start, measured, ..WorkloadRow::default() }
 }

@@ -11,7 +11,7 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::output_queued::OutputQueuedRun;
 use super::rows::{
-    channel_rows, finite_row, latency_rows, status_of, whole, window_row, with_dropped,
+    channel_rows, finite_row, latency_rows, pair_rows, status_of, whole, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
 use super::several::Unwaited;
@@ -25,18 +25,16 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::{rounded, rounded_down};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, LoadBound,
-    LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, ZeroLoad, forecast,
-    load_bounds, looks_at_all_pairs, measure_finite, measure_interruption, measure_load,
-    summary_until_now,
+    Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, Halted,
+    LoadBound, LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, Window,
+    ZeroLoad, forecast, load_bounds, looks_at_all_pairs, measure_finite, measure_interruption,
+    measure_load, summary_until_now,
 };
 use flitlab_engine::{
     Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
 };
 use flitlab_fabric::{Fabric, TreeError};
-use flitlab_report::{
-    DeadlockText, DigestLog, Explained, PointResult, PointRow, Status, WindowRow,
-};
+use flitlab_report::{DeadlockText, DigestLog, Explained, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
 use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
@@ -366,6 +364,7 @@ impl Simulation {
         if self.scenario.measure.order {
             collector = collector.following_order();
         }
+        collector = collector.telling_latencies_by(self.scenario.measure.latency_by);
         if let Some(filter) = log_filter {
             collector = collector.logging(filter.clone());
         }
@@ -441,17 +440,7 @@ impl Simulation {
         let channels = channel_rows(&measured.summary.channels);
         let quantiles = if stuck { &[] } else { &measured.summary.packet_latency_quantiles[..] };
         let latencies = latency_rows(quantiles);
-        let windows = measured.history.iter().map(|window| WindowRow {
-            accepted_load: Some(
-                window.delivered.flits as f64 * offered.flit_time.0 as f64
-                    / window.length().0 as f64
-                    / senders.len().max(1) as f64
-                    * to_fraction,
-            ),
-            utilisation_mean: Some(window.mean_utilisation),
-            ..window_row(window)
-        });
-        let windows = windows.collect();
+        let windows = self.window_rows(&engine, &measured.history);
         let mut warnings = load_warnings(&measured, fraction, &row, &self.scenario);
         match &measured.ending {
             Ending::Deadlock(_) => warnings.extend(self.scenario.deadlock_advice()),
@@ -473,11 +462,13 @@ impl Simulation {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
         };
+        let pairs = if stuck { &[] } else { &measured.summary.latencies_by_pair[..] };
         let found = PointResult {
             measured: row,
             channels,
             latencies,
             windows,
+            pairs: pair_rows(self.fabric(), pairs),
             workloads,
             slowdowns: Vec::new(),
             explained: Explained::default(),
@@ -614,7 +605,7 @@ impl Simulation {
         let work = self.work(&engine, started, built, memory);
         let classes = engine.observer().by_class();
         // Of a point that does not come to its end.
-        let unfinished = |status, time, warnings| {
+        let unfinished = |status, time, warnings, history: &[Window]| {
             let measured = PointRow {
                 status,
                 simulated_time: Some(time),
@@ -622,26 +613,29 @@ impl Simulation {
                 digest: Some(engine.digest().0),
                 ..row.clone()
             };
-            let mut found = PointResult { measured, warnings, ..PointResult::default() };
+            let windows = self.window_rows(&engine, history);
+            let mut found = PointResult { measured, warnings, windows, ..PointResult::default() };
             self.rows_of_unfinished(&engine, status, &classes, None, &mut found);
             found
         };
         let outcome = |found, deadlock| Outcome { found, deadlock, logged, work };
         let measured = match measured {
             Ok(measured) => measured,
-            Err(Halt::Livelock(livelock)) => {
+            Err(Halted { why: Halt::Livelock(livelock), history }) => {
                 let warnings = vec![livelock_warning(livelock, self.passage())];
-                return outcome(unfinished(Status::Livelock, engine.now(), warnings), None);
+                let found = unfinished(Status::Livelock, engine.now(), warnings, &history);
+                return outcome(found, None);
             }
-            Err(Halt::Deadlock(deadlock)) => {
+            Err(Halted { why: Halt::Deadlock(deadlock), history }) => {
                 let warnings = self.scenario.deadlock_advice().into_iter().collect();
-                let mut found = unfinished(Status::Deadlock, deadlock.time, warnings);
+                let mut found = unfinished(Status::Deadlock, deadlock.time, warnings, &history);
                 found.deadlock = Some((&deadlock).into());
                 return outcome(found, Some(deadlock));
             }
         };
         if engine.now() == END {
-            return outcome(unfinished(Status::TooLong, END, vec![TOO_LONG.into()]), None);
+            let warnings = vec![TOO_LONG.into()];
+            return outcome(unfinished(Status::TooLong, END, warnings, &measured.history), None);
         }
         let row = finite_row(row.clone(), &measured);
         let row = with_order(
@@ -661,10 +655,12 @@ impl Simulation {
                 .collect(),
             channels,
             latencies: latency_rows(&measured.summary.packet_latency_quantiles),
+            pairs: pair_rows(self.fabric(), &measured.summary.latencies_by_pair),
+            windows: self.window_rows(&engine, &measured.history),
             ..PointResult::default()
         };
         if let Err(Hangs { time, warning }) = self.finish(&engine, &measured, span, &mut found) {
-            found = unfinished(Status::Stuck, time, vec![warning]);
+            found = unfinished(Status::Stuck, time, vec![warning], &measured.history);
         }
         outcome(found, None)
     }
@@ -697,6 +693,7 @@ impl Simulation {
             measured: row,
             channels,
             latencies: latency_rows(&summary.packet_latency_quantiles),
+            pairs: pair_rows(self.fabric(), &summary.latencies_by_pair),
             ..PointResult::default()
         };
         let status = found.measured.status;

@@ -11,14 +11,15 @@ use crate::executor::{SetupError, Simulation, Slowdowns};
 use crate::{Purpose, RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader, Whole, time};
 use flitlab_base::memory::Shortage;
+use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Registered;
-use flitlab_base::units::Picoseconds;
+use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{
     Access, ApplicationSpec, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes,
-    Pattern, Placement, Several, Silent, Workload,
+    Pattern, Placement, Several, Silent, Until, Workload,
 };
 
 /// The table of several workloads.
@@ -33,6 +34,8 @@ pub struct Member {
     pub kind: &'static str,
     /// When it begins.
     pub start: Picoseconds,
+    /// When a load creates its last messages; `None` if it goes on, or ends by itself.
+    pub end: Option<Picoseconds>,
     /// How its packets travel.
     pub class: TrafficClass,
     /// What it sends.
@@ -50,7 +53,12 @@ impl Member {
     fn alone(kind: &'static str, spec: Arc<dyn WorkloadSpec>) -> Self {
         let (start, class) = (Picoseconds::ZERO, TrafficClass::default());
         let (name, nodes, path) = (kind.into(), None, String::new());
-        Self { name, kind, start, class, spec, nodes, is_silent: false, path }
+        Self { name, kind, start, end: None, class, spec, nodes, is_silent: false, path }
+    }
+
+    /// Whether it comes to an end.
+    fn is_finite(&self) -> bool {
+        self.end.is_some() || self.spec.is_finite()
     }
 
     /// The path of a key of its table of `[workloads]`, or of the scenario without one.
@@ -184,7 +192,7 @@ impl Workloads {
 
     /// Whether any comes to an end. Otherwise they are measured in a steady state.
     pub fn is_finite(&self) -> bool {
-        self.members.iter().any(|member| !member.is_silent && member.spec.is_finite())
+        self.members.iter().any(|member| !member.is_silent && member.is_finite())
     }
 
     /// Whether messages cross the network.
@@ -260,11 +268,12 @@ impl Workloads {
             }
             if member.start > Picoseconds::ZERO && !self.is_finite() {
                 let message =
-                    "loads alone are measured once all is steady, so none may begin later";
-                let help =
-                    "leave `start` out; beside a workload that ends loads may begin at any time";
+                    "loads that go on are measured once all is steady, so none may begin later";
+                let help = "leave `start` out, or give one of the loads an `end`; beside what ends loads may begin \
+                            at any time";
                 checks.refuse(&[&format!("{}.start", member.path)], message, help);
             }
+            check_end(member, checks);
             check_class(member, checks, checked);
         }
     }
@@ -294,7 +303,8 @@ impl Workloads {
                 name,
                 kind,
                 start: member.start,
-                is_finite: member.spec.is_finite(),
+                end: member.end,
+                is_finite: member.is_finite(),
                 is_silent: member.is_silent,
                 pattern,
                 message,
@@ -304,6 +314,21 @@ impl Workloads {
             })
         };
         self.members.iter().map(bind).collect()
+    }
+}
+
+/// Whether a workload that has an `end` is a load, and has time to send anything.
+fn check_end(member: &Member, checks: &mut Checks<'_>) {
+    let Some(end) = member.end else { return };
+    let key = format!("{}.end", member.path);
+    if member.spec.is_finite() {
+        let message = format!("[{}.{}] ends when all is done", member.path, member.kind);
+        checks.refuse(&[&key], &message, "leave `end` out: it is for [traffic]");
+    } else if end <= member.start {
+        let [start, end] = [member.start, end].map(time_text);
+        let message = format!("the load ends at {end}, and begins at {start}");
+        let help = "`end` is a time of the simulation, as `start` is: let it be later";
+        checks.refuse(&[&key, &format!("{}.start", member.path)], &message, help);
     }
 }
 
@@ -416,6 +441,9 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let path = reader.scope.path.clone();
     let doc = "When it begins; what it says of times counts from then on.";
     let start = reader.value("start", &time(Picoseconds::ZERO), Picoseconds::ZERO, doc);
+    let doc = "When a load stops creating messages, in the time of the simulation; then the workload is over \
+               when all of them have been received. Without it a load goes on.";
+    let end = reader.optional("end", &time(Picoseconds(1)), doc);
     let nodes = given.allocator.read(reader, given.places);
     given.nodes.clone_from(&nodes);
     let doc = "How its packets travel where requests, responses and adaptive packets differ.";
@@ -482,7 +510,7 @@ fn member(reader: &mut Reader<'_>, name: &str, given: &mut Given<'_>) -> Option<
     let (packets, on_response_channel) = packets?;
     let class = TrafficClass { packets, on_response_channel, service };
     let ((kind, spec), name) = (found?, name.to_owned());
-    Some(Member { name, kind, start, class, spec, nodes, is_silent: false, path })
+    Some(Member { name, kind, start, end, class, spec, nodes, is_silent: false, path })
 }
 
 /// A workload bound to its fabric, with what all kinds have.
@@ -494,6 +522,8 @@ pub struct BoundMember {
     pub kind: &'static str,
     /// When it begins.
     pub start: Picoseconds,
+    /// When a load stops creating messages; `None` if it goes on, or ends by itself.
+    pub end: Option<Picoseconds>,
     /// Whether it comes to an end.
     pub is_finite: bool,
     /// Whether it sends nothing, on a network that is made for it.
@@ -563,9 +593,19 @@ impl<'a> Share<'a> {
         &self.member().senders
     }
 
-    /// Returns the rates of its load; `None` if it has none.
+    /// Returns the rates of its load that goes on; `None` if it has none.
     pub fn load(self) -> Option<LoadRates> {
+        self.offers().filter(|_| !self.member().is_finite)
+    }
+
+    /// Returns the rates of its load, which may end; `None` if it has none.
+    pub fn offers(self) -> Option<LoadRates> {
         self.member().workload.load()
+    }
+
+    /// Returns for how long its load lasts; `None` if it is none that ends.
+    pub fn lasts(self) -> Option<Picoseconds> {
+        Some(self.member().end? - self.member().start)
     }
 
     /// Returns when it begins.
@@ -575,7 +615,11 @@ impl<'a> Share<'a> {
 
     /// Returns the workload from its beginning.
     pub fn workload(self) -> Box<dyn Workload> {
-        self.member().workload.workload(self)
+        let workload = self.member().workload.workload(self);
+        let (Some(time), Some(rates)) = (self.lasts(), self.offers()) else { return workload };
+        let flit_times = time.0 as f64 / self.parameters().link_flit_time().0 as f64;
+        let messages = rates.messages * flit_times * self.senders().len() as f64;
+        Box::new(Until::new(workload, time, rounded(messages)))
     }
 }
 

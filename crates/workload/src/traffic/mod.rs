@@ -17,6 +17,7 @@ mod several;
 mod silent;
 mod sizes;
 mod spec;
+mod until;
 mod workload;
 
 pub use allocation::{Allocation, AllocationError, Free};
@@ -40,6 +41,7 @@ pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
 pub use silent::Silent;
 pub use sizes::MessageSizes;
 pub use spec::*;
+pub use until::Until;
 pub use workload::{CloneWorkload, HostOverheads, Needs, Wake, Workload, restored, saved};
 
 use serde::{Deserialize, Serialize};

@@ -44,7 +44,7 @@ fn an_injection_waits_for_room_until_credits_have_crossed_its_cable() {
     let context = Arc::new(context(1, &fabric, &routes, &parameters));
     let workload = messages(&[(0, 1, 8), (0, 1, 8)]);
     let mut part = Part::<FlitRouters>::new(&context, 0, &sharing, workload, None);
-    let Part { common, hosts, routers } = &mut part;
+    let Part { common, hosts, routers, .. } = &mut part;
     let start = hosts.sources.due[0];
     hosts.run_due(common, 0, start);
     let mut inject = |common: &mut Common<'_>, routers: &mut FlitRouters, now| {

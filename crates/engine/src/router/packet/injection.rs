@@ -94,6 +94,7 @@ impl PacketRouters {
         }
         self.shared.credits.room[place as usize] -= flits;
         common.counters.flits_created += u64::from(flits);
+        hosts.sources.flits_created[class] += u64::from(flits);
         let (arrival, tag) = (NONE, 0);
         let packet = PacketOfMessage { created, destination, class, arrival, payload, flits, tag };
         let slot = hosts.make_packet(common, (number, terminal, vc), packet, now);

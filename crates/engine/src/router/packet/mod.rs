@@ -434,6 +434,20 @@ impl Routers for PacketRouters {
         }
     }
 
+    // A router's outputs are next to each other: none has to be looked up.
+    fn outputs_free_at(&self) -> Vec<Tick> {
+        let routers = &self.shared.ports.routers;
+        let mut times = Vec::with_capacity(self.shared.ports.outputs);
+        with_cells!(&self.cells, cells => {
+            for (cell, layout) in cells.iter().zip(routers) {
+                times.extend((0..usize::from(layout.outputs)).map(|own| cell.free_at[own]));
+            }
+        });
+        let held = (0..).zip(&mut times).filter(|(_, time)| **time == NEVER);
+        held.for_each(|(output, time)| *time = self.shared.links.line_free(output));
+        times
+    }
+
     fn flits_resent(&self, output: u32) -> Option<u64> {
         Some(self.shared.links.channel(output)?.flits_resent)
     }

@@ -118,7 +118,7 @@ impl PacketRouters {
         (part, buffer): Buffer,
         output: u32,
     ) -> Option<Vec<Buffer>> {
-        let Part { common, routers, hosts } = parts.part(part);
+        let Part { common, routers, hosts, .. } = parts.part(part);
         let resources = &routers.shared.responder_resources;
         let (_, layout) = routers.shared.ports.router_of(buffer);
         let own = (output - layout.first_output)

@@ -234,6 +234,8 @@ fn the_reference_names_every_key_and_its_defaults_hold() {
             let text = match (within("topology."), within("routing.")) {
                 _ if key.path == "measure.messages" => PAPER.into(),
                 (Some(name), _) => fabrics::smallest(name),
+                // It needs files; `tests/commands/route_check.rs` reads some.
+                (None, Some("opensm")) => continue,
                 (None, Some(name)) => format!("{PLAIN}[routing.{name}]\n"),
                 (None, None) => PLAIN.into(),
             };

@@ -105,7 +105,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     main_with(&Registry::default(), arguments)
 }
 
-/// The same for a program of one's own: every subcommand knows the components of this registry, by
+/// The command line of a program of one's own, as [`main`]: every subcommand knows the components of this registry, by
 /// which scenarios and options name them, besides those that are built in.
 ///
 /// So a program whose `main` is this one call has the whole command line. Messages call its commands

@@ -332,7 +332,7 @@ impl Line {
         (done > 0).then(|| since.elapsed().as_secs_f64() * (100.0 / done.min(100) as f64 - 1.0))
     }
 
-    /// What is left of a sweep, as far as is known: what its other points are thought to take, by how
+    /// How long a sweep still takes, in words, if that is known: what its other points are thought to take, by how
     /// long those took that are done; without an idea of either, as long a point as so far.
     fn left(&self, elapsed: Duration, done: u64, all: u64) -> String {
         let estimate = self.estimate.lock().unwrap_or_else(PoisonError::into_inner);

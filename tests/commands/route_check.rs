@@ -258,6 +258,8 @@ fn local_identifiers_of_a_range_that_overlap_are_refused() {
     for (from, to, words) in [
         ("# lid 4 lmc 1", "# lid 3 lmc 1", "a multiple of 2"),
         ("# lid 4 lmc 1", "# lid 2 lmc 1", "is given in line"),
+        ("# lid 4 lmc 1", "# lid 49150 lmc 2", "a multiple of 4"),
+        ("# lid 4 lmc 1", "# lid 65528 lmc 3", "65535 is no node's local identifier"),
         ("# lid 4 lmc 1", "# lid 0 lmc 1", "LID"),
     ] {
         place.write("wrong.txt", &text.replacen(from, to, 1));

@@ -14,7 +14,7 @@ use flitlab_base::FileError;
 pub const POINTS: &str = "points.csv";
 /// A row for each channel of a point.
 pub const CHANNELS: &str = "channels.csv";
-/// The same, compressed.
+/// The rows of channels, compressed (gzip).
 pub const PACKED_CHANNELS: &str = "channels.csv.gz";
 /// A row for each step of a point's distribution of latencies.
 pub const LATENCIES: &str = "latencies.csv";

@@ -67,7 +67,8 @@ fn refused(registry: &Registry, text: &str) -> String {
     Scenario::read(&document).expect_err("it is wrong").plain()
 }
 
-/// The same candidates, draws and queues as the built-in rule's: every packet goes the same way.
+/// The rule of this crate has the candidates, draws and queues of the built-in one, so every packet goes the way that it
+/// would go there.
 #[test]
 fn a_ugal_with_several_candidates_is_the_built_in_one() -> Test {
     let registry = registry()?;

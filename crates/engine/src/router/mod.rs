@@ -150,7 +150,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// Time at which the last flit that an output was given has left.
     fn output_free_at(&self, output: u32) -> Tick;
 
-    /// The same time of each output, by number.
+    /// By output number: when the last flit has left that the output was given.
     fn outputs_free_at(&self) -> Vec<Tick> {
         let outputs = fitted!(self.ports().outputs, u32);
         (0..outputs).map(|output| self.output_free_at(output)).collect()

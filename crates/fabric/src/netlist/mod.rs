@@ -47,8 +47,8 @@ pub struct Adapter {
     pub port_guid: u64,
     /// Its first local identifier; `None` if the netlist has none.
     pub lid: Option<u16>,
-    /// The LID mask control, LMC: it has 2^LMC local identifiers, the first and those that follow,
-    /// each with paths of its own (IBA 1.4, section 4.1.3).
+    /// The LID mask control, LMC, from 0 to 7: it has 2^LMC local identifiers, the first and those that
+    /// follow, each with paths of its own.
     pub lmc: u8,
 }
 

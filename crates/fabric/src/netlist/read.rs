@@ -156,7 +156,14 @@ fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
                 format!("with lmc {lmc} a first local identifier is a multiple of {}", 1 << lmc);
             return Err(InvalidLine::new(line, message));
         }
-        for lid in (first..=u16::MAX).take(1 << lmc) {
+        // Those above are of multicast groups.
+        const HIGHEST: u16 = 0xbfff;
+        let last = first.saturating_add((1 << lmc) - 1);
+        if last > HIGHEST {
+            let message = format!("{last} is no node's local identifier: these are 1 to {HIGHEST}");
+            return Err(InvalidLine::new(line, message));
+        }
+        for lid in first..=last {
             if let Some(earlier) = lids.insert(lid, line) {
                 let which = match lmc {
                     0 => "this local identifier".into(),

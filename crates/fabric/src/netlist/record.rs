@@ -231,7 +231,7 @@ fn lid(comment: &str) -> Option<u16> {
     words.next()?.parse().ok().filter(|&lid| lid > 0)
 }
 
-/// The number after the first word `lmc`, which is at most 7.
+/// The number after the first word `lmc`, which has three bits.
 fn lmc(comment: &str) -> Option<u8> {
     let mut words = comment.split_whitespace();
     words.find(|word| *word == "lmc")?;

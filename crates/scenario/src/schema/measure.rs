@@ -2,9 +2,7 @@
 
 use crate::executor::Slowdowns;
 use crate::{RouterModel, Workloads};
-use flitlab_base::document::{
-    Diagnostic, Flag, Kind, Node, Number, Reader, Slot, Value, Whole, WordOr, time, wrong_type,
-};
+use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{LatencyBy, MAX_WINDOWS, Settings, WarmUp};
 use flitlab_output_queued::Parameters;
@@ -101,9 +99,16 @@ fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     reader.set("growth", &fraction, &mut settings.growth, doc);
     let doc = "Whether it is counted how many packets are overtaken by one of their pair that was sent later.";
     reader.set("order", &Flag, &mut settings.order, doc);
-    let doc = "Latencies beside all together, in pairs.csv and on the page: of each node as a source and as a \
-               destination, and of each pair of nodes, of which there are at most 512.";
-    reader.set("latency_by", &By, &mut settings.latency_by, doc);
+    let doc = "By what latencies are told, beside all together, in pairs.csv and on the page.";
+    let whole = "nothing.";
+    let node = "each node as a source, and as a destination.";
+    let pair = "the same, and each pair of nodes, of which there are at most 512.";
+    let choices = [
+        ("nothing", LatencyBy::Whole, whole),
+        ("node", LatencyBy::Node, node),
+        ("pair", LatencyBy::Pair, pair),
+    ];
+    settings.latency_by = reader.one_of("latency_by", "grouping", doc, choices).unwrap_or_default();
     let doc = "Messages of each node, of which all packets are measured, from the first on. With router.preset \
                \"outflank-paper\" only; it takes `growth` and `order` besides.";
     let messages = Whole { range: 1..=1_000_000 };
@@ -125,35 +130,4 @@ fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
         }
     }
     settings
-}
-
-/// By what latencies are told.
-struct By;
-
-impl By {
-    const WORDS: [(&str, LatencyBy); 3] =
-        [("nothing", LatencyBy::Whole), ("node", LatencyBy::Node), ("pair", LatencyBy::Pair)];
-}
-
-impl Kind for By {
-    type Value = LatencyBy;
-
-    fn describe(&self) -> String {
-        "\"nothing\", \"node\" or \"pair\"".into()
-    }
-
-    fn example(&self) -> String {
-        "\"pair\"".into()
-    }
-
-    fn parse(&self, slot: Slot<'_>, node: &Node) -> Result<LatencyBy, Vec<Diagnostic>> {
-        let Value::Text(text) = &node.value else { return Err(wrong_type(self, slot, node)) };
-        let found = Self::WORDS.into_iter().find(|(word, _)| word == text);
-        found.map(|(_, by)| by).ok_or_else(|| wrong_type(self, slot, node))
-    }
-
-    fn show(&self, value: &LatencyBy) -> String {
-        let found = Self::WORDS.into_iter().find(|(_, by)| by == value);
-        format!("\"{}\"", found.expect("a word for each").0)
-    }
 }

@@ -46,6 +46,8 @@ pub(super) struct Curve {
     wanted: VecDeque<f64>,
     /// Whether those above the lowest of them that is not sustained are no part of the curve.
     climbs: bool,
+    /// Whether they are to find the highest load that is sustained.
+    searches: bool,
 }
 
 /// Loads that are decimal numbers, or such halved: `numerator / denominator` is the coarse step.
@@ -103,25 +105,23 @@ impl Curve {
         let expected = expected.min(most);
         let lattice = Lattice::below(expected);
         let (known, wanted) = (BTreeMap::new(), VecDeque::new());
-        let mut curve = Self { precision, expected, most, lattice, known, wanted, climbs: true };
+        let (climbs, searches) = (true, true);
+        let mut curve =
+            Self { precision, expected, most, lattice, known, wanted, climbs, searches };
         curve.wanted = curve.next();
         curve
     }
 
-    /// Whether those of the wanted loads are no part of the curve that are above the lowest of them
-    /// that is not sustained.
-    pub fn climbs(&self) -> bool {
-        self.climbs
+    /// Whether the wanted loads are to find the highest that is sustained. Then those above the lowest
+    /// of them that is not sustained are no part of the curve, and to know of one that it is not
+    /// sustained is enough.
+    pub fn searches(&self) -> bool {
+        self.searches
     }
 
     /// The loads that it needs next, ascending; none if it is drawn.
     pub fn wanted(&self) -> &VecDeque<f64> {
         &self.wanted
-    }
-
-    /// The loads that are part of it.
-    pub fn loads(&self) -> Vec<f64> {
-        self.known.keys().map(|&load| f64::from_bits(load)).collect()
     }
 
     /// Tells what was measured at the lowest load that is wanted.
@@ -158,6 +158,7 @@ impl Curve {
                 return VecDeque::from([middle]);
             }
         }
+        self.searches = false;
         self.bends(&sustained)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::curve::{Curve, Tried};
 use super::local::in_parallel_with_more;
@@ -30,15 +30,33 @@ pub(super) fn begin(scenario: &Scenario, precision: CurvePrecision) -> Result<Cu
     Ok(Curve::new(bound, most, precision))
 }
 
-/// What was measured at a load, from all repetitions.
-pub(super) fn tried<'a>(points: impl ExactSizeIterator<Item = &'a PointResult>) -> Tried {
-    let count = points.len().max(1) as f64;
+/// How many repetitions a load has, if these are there: all, but where the highest load that is
+/// sustained is looked for as far as the first of them that is not steady, which has decided.
+fn repetitions(
+    statuses: impl IntoIterator<Item = Option<Status>>,
+    searches: bool,
+) -> Option<usize> {
+    let mut count = 0;
+    for status in statuses {
+        let is_steady = status? == Status::Steady;
+        count += 1;
+        if searches && !is_steady {
+            break;
+        }
+    }
+    Some(count)
+}
+
+/// What was measured at a load, from its repetitions.
+pub(super) fn tried<'a>(points: impl IntoIterator<Item = &'a PointResult>) -> Tried {
     let mut tried = Tried { sustained: true, latency: 0.0 };
+    let mut count = 0.0;
     for point in points {
         tried.sustained &= point.measured.status == Status::Steady;
-        let latency = point.measured.packet_latency_mean.map_or(0.0, |latency| latency.0 as f64);
-        tried.latency += latency / count;
+        tried.latency += point.measured.packet_latency_mean.map_or(0.0, |it| it.0 as f64);
+        count += 1.0;
     }
+    tried.latency /= f64::max(count, 1.0);
     tried
 }
 
@@ -57,21 +75,17 @@ pub fn run_curves<E: From<PointError>>(
     threads: usize,
     mut each: impl FnMut(CurveEvent) -> Result<(), E>,
 ) -> Result<(), E> {
-    let repetitions = sweep.points_of_a_search();
+    let count = sweep.points_of_a_search();
     let mut curves = Vec::new();
     for &first in searches {
-        let points = &sweep.points[first..first + repetitions];
+        let points = &sweep.points[first..first + count];
         let curve = begin(&points[0].scenario, precision).map_err(PointError::from)?;
-        curves.push(Drawing {
-            first,
-            points,
-            curve,
-            found: BTreeMap::new(),
-            asked: HashSet::new(),
-        });
+        let (found, asked, told) = (BTreeMap::new(), HashSet::new(), HashSet::new());
+        curves.push(Drawing { first, points, curve, found, asked, told });
     }
-    // By curve: the bits of the lowest load at which a repetition was not steady.
-    let failed: Vec<AtomicU64> = curves.iter().map(|_| AtomicU64::new(u64::MAX)).collect();
+    // By curve: the lowest load and repetition that was not steady. None behind it is needed.
+    let failed: Vec<Mutex<(u64, usize)>> =
+        curves.iter().map(|_| Mutex::new((u64::MAX, usize::MAX))).collect();
     let mut first_jobs = Vec::new();
     for (number, curve) in curves.iter_mut().enumerate() {
         first_jobs.extend(curve.jobs(number));
@@ -80,16 +94,19 @@ pub fn run_curves<E: From<PointError>>(
     each(CurveEvent::Open(open))?;
     let all = sweep.points.as_slice();
     let work = |job: Job| {
-        if job.climbs && job.load.to_bits() > failed[job.curve].load(Ordering::Relaxed) {
+        let (place, failed) = ((job.load.to_bits(), job.point), &failed[job.curve]);
+        let failed = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if job.searches && place > *failed() {
             return (job, None);
         }
         let Point { identity, scenario, .. } = &all[job.point];
         let obtained = obtain(store, &identity.at_load(job.load), &scenario.at_load(job.load));
-        if job.climbs
+        if job.searches
             && let Ok(obtained) = &obtained
             && obtained.point.measured.status != Status::Steady
         {
-            failed[job.curve].fetch_min(job.load.to_bits(), Ordering::Relaxed);
+            let mut failed = failed();
+            *failed = place.min(*failed);
         }
         (job, Some(obtained))
     };
@@ -97,7 +114,7 @@ pub fn run_curves<E: From<PointError>>(
         let curve = &mut curves[job.curve];
         if let Some(obtained) = obtained {
             let of_load = curve.found.entry(job.load.to_bits()).or_default();
-            of_load.push((job.point, obtained?));
+            of_load.insert(job.point, obtained?);
             curve.take(&mut each)?;
         }
         let more: Vec<Job> = curve.jobs(job.curve).collect();
@@ -116,8 +133,8 @@ struct Job {
     curve: usize,
     point: usize,
     load: f64,
-    /// Whether it is not needed once a lower load is not sustained.
-    climbs: bool,
+    /// Whether it is not needed once a lower load, or an earlier repetition, is not steady.
+    searches: bool,
 }
 
 /// A curve while it is drawn.
@@ -127,33 +144,38 @@ struct Drawing<'p> {
     /// Its repetitions.
     points: &'p [Point],
     curve: Curve,
-    /// By the bits of the load: what is there and not told, with the places of the points.
-    found: BTreeMap<u64, Vec<(usize, Obtained)>>,
+    /// By the bits of the load, then the place of the point: what is there and not told.
+    found: BTreeMap<u64, BTreeMap<usize, Obtained>>,
     /// The bits of the loads that are computed.
     asked: HashSet<u64>,
+    /// The points that are part of the curve: the bits of the load, and the place.
+    told: HashSet<(u64, usize)>,
 }
 
 impl Drawing<'_> {
     /// The points that its curve wants and that are not asked for, low loads first.
     fn jobs(&mut self, number: usize) -> impl Iterator<Item = Job> {
-        let (first, count, climbs) = (self.first, self.points.len(), self.curve.climbs());
+        let (first, count, searches) = (self.first, self.points.len(), self.curve.searches());
         let wanted = self.curve.wanted().iter().copied();
         let new: Vec<f64> = wanted.filter(|load| self.asked.insert(load.to_bits())).collect();
         new.into_iter().flat_map(move |load| {
-            (first..first + count).map(move |point| Job { curve: number, point, load, climbs })
+            (first..first + count).map(move |point| Job { curve: number, point, load, searches })
         })
     }
 
     /// Tells the curve what is there of what it waits for, and hands it on.
     fn take<E>(&mut self, each: &mut impl FnMut(CurveEvent) -> Result<(), E>) -> Result<(), E> {
         while let Some(load) = self.curve.wanted().front().map(|load| load.to_bits()) {
-            if self.found.get(&load).is_none_or(|found| found.len() < self.points.len()) {
-                return Ok(());
-            }
-            let mut found = self.found.remove(&load).unwrap_or_default();
-            found.sort_by_key(|(point, _)| *point);
-            self.curve.tell(tried(found.iter().map(|(_, obtained)| &obtained.point)));
+            let Some(found) = self.found.get_mut(&load) else { return Ok(()) };
+            let status = |it: &Obtained| it.point.measured.status;
+            let places = self.first..self.first + self.points.len();
+            let statuses = places.map(|point| found.get(&point).map(status));
+            let Some(count) = repetitions(statuses, self.curve.searches()) else { return Ok(()) };
+            let _others = found.split_off(&(self.first + count));
+            let found = self.found.remove(&load).unwrap_or_default();
+            self.curve.tell(tried(found.values().map(|obtained| &obtained.point)));
             for (point, obtained) in found {
+                self.told.insert((load, point));
                 let place = Place { load: Some(f64::from_bits(load)), ..Place::of_point(point) };
                 each(CurveEvent::Point(place, Box::new(obtained)))?;
             }
@@ -165,24 +187,24 @@ impl Drawing<'_> {
     }
 }
 
-/// Removes points from the store that are no part of the curves, and of no other one.
+/// Removes points from the store that were asked for, and are no part of the curves.
 fn forget_others(curves: &[Drawing<'_>], store: &Store) -> Result<(), PointError> {
-    let identities = |curve: &Drawing<'_>, loads: &[f64]| {
-        let of_load = |&load: &f64| curve.points.iter().map(move |it| it.identity.at_load(load));
-        loads.iter().flat_map(of_load).collect::<Vec<_>>()
-    };
-    let needed: HashSet<String> = curves
-        .iter()
-        .flat_map(|curve| identities(curve, &curve.curve.loads()))
-        .map(|identity| identity.to_string())
-        .collect();
+    // Two curves may have points in common.
+    let (mut told, mut others) = (HashSet::new(), Vec::new());
     for curve in curves {
-        let others: Vec<f64> = curve.found.keys().map(|&load| f64::from_bits(load)).collect();
-        for identity in identities(curve, &others) {
-            if !needed.contains(&identity.to_string()) {
-                store.forget(&identity)?;
+        for &load in &curve.asked {
+            for (point, it) in (curve.first..).zip(curve.points) {
+                let identity = it.identity.at_load(f64::from_bits(load));
+                if curve.told.contains(&(load, point)) {
+                    told.insert(identity.to_string());
+                } else {
+                    others.push(identity);
+                }
             }
         }
+    }
+    for identity in others.iter().filter(|it| !told.contains(&it.to_string())) {
+        store.forget(identity)?;
     }
     Ok(())
 }
@@ -201,18 +223,20 @@ pub(super) fn look_up<E: From<PointError>>(
     let mut curve = begin(&points[0].scenario, precision).map_err(PointError::from)?;
     while let Some(&load) = curve.wanted().front() {
         let mut found = Vec::new();
-        for (repetition, point) in points.iter().enumerate() {
+        for point in points {
             let stored = Store::look_up(results, &point.identity.at_load(load));
-            found.extend(stored.map_err(PointError::from)?.map(|stored| (repetition, stored)));
+            found.push(stored.map_err(PointError::from)?);
         }
-        let is_whole = found.len() == points.len();
-        if is_whole {
-            curve.tell(tried(found.iter().map(|(_, stored)| stored)));
+        let statuses = found.iter().map(|it| it.as_ref().map(|it| it.measured.status));
+        let count = repetitions(statuses, curve.searches());
+        found.truncate(count.unwrap_or(found.len()));
+        if count.is_some() {
+            curve.tell(tried(found.iter().flatten()));
         }
-        for (repetition, stored) in found {
-            each((repetition, load), stored)?;
+        for (repetition, stored) in found.into_iter().enumerate() {
+            stored.map_or(Ok(()), |stored| each((repetition, load), stored))?;
         }
-        if !is_whole {
+        if count.is_none() {
             return Ok(false);
         }
     }

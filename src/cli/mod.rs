@@ -40,6 +40,7 @@ mod text;
 mod threads;
 mod unasked;
 mod unlike;
+mod verify;
 mod workloads;
 
 use std::ffi::OsString;
@@ -92,9 +93,14 @@ enum Command {
     Plot(plot::Plot),
     Report(report::Report),
     Reproduce(reproduce::Reproduce),
+    Verify(verify::Verify),
     Completions(completions::Completions),
     Man(man::ManualPages),
 }
+
+/// The commit that this program is built of, with `-changed` if its sources were changed since; empty
+/// if it is not known.
+const COMMIT: &str = env!("FLITLAB_COMMIT");
 
 /// The arguments of this process's command.
 static ARGUMENTS: OnceLock<Vec<OsString>> = OnceLock::new();
@@ -182,6 +188,7 @@ impl Arguments {
             Command::Plot(plot) => plot.execute(),
             Command::Report(report) => report.execute(),
             Command::Reproduce(reproduce) => reproduce.execute(),
+            Command::Verify(verify) => verify.execute(),
             Command::Completions(completions) => completions.execute(),
             Command::Man(pages) => pages.execute(),
         }

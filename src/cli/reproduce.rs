@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::COMMIT;
 use super::again::again;
 use super::folder::{Claim, Output};
 use super::interrupt::Interrupt;
@@ -15,10 +16,11 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
-    Extent, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress, angara_collectives,
-    angara_figure_4, angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds,
-    dragonfly_ugal, ember_torus, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
-    outflank_angara, path_selection, path_selection_figure, slim_fly,
+    Extent, Flawed, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress,
+    Reproduction, Simulations, angara_collectives, angara_figure_4, angara_figure_5,
+    angara_figure_6, angara_table_2, angara_table_3, bounds, dragonfly_ugal, ember_torus,
+    hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
+    path_selection, path_selection_figure, slim_fly,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -43,7 +45,7 @@ pub(super) struct Reproduce {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Published {
+pub(super) enum Published {
     /// Angara routing tables of parts of Desmos (Mukosey et al., Table 2)
     AngaraTable2,
     /// NAS Parallel Benchmarks on Desmos under the tables of three algorithms (Table 3)
@@ -102,6 +104,51 @@ enum Published {
     HyperxOmniwar,
 }
 
+impl Published {
+    /// The reproduction of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        <Self as ValueEnum>::from_str(name, false).ok()
+    }
+
+    pub(super) fn compute(
+        self,
+        extent: Extent<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Reproduction, Flawed> {
+        let spread = |table, progress: Progress<'_>| path_selection(table, extent, progress);
+        let paths =
+            |figure, progress: Progress<'_>| path_selection_figure(figure, extent, progress);
+        match self {
+            Self::AngaraTable2 => angara_table_2(),
+            Self::AngaraTable3 => Ok(angara_table_3(extent, progress)),
+            Self::AngaraFig4 => Ok(angara_figure_4(extent, progress)),
+            Self::AngaraFig5 => angara_figure_5(extent, progress),
+            Self::AngaraFig6 => Ok(angara_figure_6(extent, progress)),
+            Self::AngaraCollectives => Ok(angara_collectives(extent, progress)),
+            Self::Bounds => Ok(bounds(extent, progress)),
+            Self::OutflankTable2 => Ok(outflank(Outflank::Table2, extent, progress)),
+            Self::OutflankTable3 => Ok(outflank(Outflank::Table3, extent, progress)),
+            Self::OutflankFig4 => Ok(outflank(Outflank::Figure4, extent, progress)),
+            Self::OutflankFig5 => Ok(outflank(Outflank::Figure5, extent, progress)),
+            Self::OutflankAngara => Ok(outflank_angara(extent, progress)),
+            Self::NueFaults => nue_faults(extent, progress),
+            Self::NueThroughput => nue_throughput(extent, progress),
+            Self::PathSelectionFig4 => paths(PathSelectionFigure::Figure4, progress),
+            Self::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress),
+            Self::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress),
+            Self::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress),
+            Self::NueRuntime => nue_runtime(extent, progress),
+            Self::PathSelectionTable2 => spread(PathSelectionTable::Table2, progress),
+            Self::PathSelectionTable3 => spread(PathSelectionTable::Table3, progress),
+            Self::PathSelectionTable4 => spread(PathSelectionTable::Table4, progress),
+            Self::DragonflyUgal => dragonfly_ugal(extent, progress),
+            Self::Slimfly => slim_fly(extent, progress),
+            Self::EmberTorus => Ok(ember_torus(extent, progress)),
+            Self::HyperxOmniwar => hyperx_omniwar(extent, progress),
+        }
+    }
+}
+
 /// The JSON object that `--json` prints.
 #[derive(Serialize)]
 struct Printed<'n> {
@@ -119,9 +166,9 @@ impl Reproduce {
         let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", out.display()));
         let quick = if self.quick { " --quick" } else { "" };
         let command = format!("flitlab reproduce {}{quick}", name.get_name());
-        let kept = Arc::new(Kept::open(&out, &command)?);
+        let kept = Arc::new(Kept::open(&out, &command, COMMIT)?);
         let threads = self.threads.count();
-        let extent = Extent { quick: self.quick, threads, kept: Some(&kept) };
+        let extent = Extent { quick: self.quick, threads, simulations: Simulations::Kept(&kept) };
         let bar: Arc<OnceLock<Bar>> = Arc::default();
         let interrupt = Interrupt::watch({
             let (bar, kept) = (bar.clone(), kept.clone());
@@ -140,37 +187,7 @@ impl Reproduce {
             }
             bar.one_done();
         };
-        let spread = |table, progress: Progress<'_>| path_selection(table, extent, progress);
-        let paths =
-            |figure, progress: Progress<'_>| path_selection_figure(figure, extent, progress);
-        let found = match self.result {
-            Published::AngaraTable2 => angara_table_2(),
-            Published::AngaraTable3 => Ok(angara_table_3(extent, progress)),
-            Published::AngaraFig4 => Ok(angara_figure_4(extent, progress)),
-            Published::AngaraFig5 => angara_figure_5(extent, progress),
-            Published::AngaraFig6 => Ok(angara_figure_6(extent, progress)),
-            Published::AngaraCollectives => Ok(angara_collectives(extent, progress)),
-            Published::Bounds => Ok(bounds(extent, progress)),
-            Published::OutflankTable2 => Ok(outflank(Outflank::Table2, extent, progress)),
-            Published::OutflankTable3 => Ok(outflank(Outflank::Table3, extent, progress)),
-            Published::OutflankFig4 => Ok(outflank(Outflank::Figure4, extent, progress)),
-            Published::OutflankFig5 => Ok(outflank(Outflank::Figure5, extent, progress)),
-            Published::OutflankAngara => Ok(outflank_angara(extent, progress)),
-            Published::NueFaults => nue_faults(extent, progress),
-            Published::NueThroughput => nue_throughput(extent, progress),
-            Published::PathSelectionFig4 => paths(PathSelectionFigure::Figure4, progress),
-            Published::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress),
-            Published::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress),
-            Published::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress),
-            Published::NueRuntime => nue_runtime(extent, progress),
-            Published::PathSelectionTable2 => spread(PathSelectionTable::Table2, progress),
-            Published::PathSelectionTable3 => spread(PathSelectionTable::Table3, progress),
-            Published::PathSelectionTable4 => spread(PathSelectionTable::Table4, progress),
-            Published::DragonflyUgal => dragonfly_ugal(extent, progress),
-            Published::Slimfly => slim_fly(extent, progress),
-            Published::EmberTorus => Ok(ember_torus(extent, progress)),
-            Published::HyperxOmniwar => hyperx_omniwar(extent, progress),
-        };
+        let found = self.result.compute(extent, progress);
         let found = found.map_err(|flaw| Failure::Check(format!("error: {flaw}")))?;
         bar.get().inspect(|bar| bar.finish());
         let _whole = interrupt.hold();
@@ -184,6 +201,8 @@ impl Reproduce {
             let figures = serde_json::to_string(&found.figures).expect("figures are data");
             folder::write(&out.join(FIGURES_JSON), &(figures + "\n"))?;
         }
+        let record = kept.record(name.get_name(), self.quick, env!("CARGO_PKG_VERSION"));
+        record.write(&out).map_err(|error| Failure::Run(error.to_string()))?;
         kept.clear().map_err(cannot)?;
         if self.output.json {
             let (reproduced, quick) = (name.get_name(), self.quick);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::cli::say::say;
-use crate::cli::summary::Expectation;
+use crate::cli::summary::{Expectation, Made};
 use crate::cli::{Failure, components};
 use flitlab::report::folder::{POINTS, SUMMARY};
 use flitlab::report::html::{Blocks, points_linked};
@@ -43,7 +43,8 @@ pub(super) struct Results {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Summary {
-    flitlab: Option<String>,
+    #[serde(flatten)]
+    pub made: Made,
     pub title: Option<String>,
     /// Facts about the scenario (of a sweep, about its first point) before it ran.
     pub scenario: Option<Expectation>,
@@ -86,7 +87,7 @@ impl Results {
         }
         let summary = summary.unwrap_or_default();
         let written_by = || written_by(&folder.join("scenario.toml"));
-        let version = summary.flitlab.clone().or_else(written_by);
+        let version = summary.made.flitlab.clone().or_else(written_by);
         let no_points = || {
             Failure::input(format!(
                 "{} has no points yet: it was stopped or goes on{}",
@@ -103,6 +104,11 @@ impl Results {
             return Err(no_points());
         }
         Ok(Self { folder: folder.into(), rows, summary, finished, scenario, version, notes })
+    }
+
+    /// What made them in words, if they say.
+    pub(super) fn made(&self) -> Option<String> {
+        self.summary.made.text().or_else(|| self.version.clone())
     }
 
     pub(super) fn name(&self) -> String {

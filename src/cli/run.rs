@@ -13,7 +13,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
-use super::summary::{Cost, Expectation, Printed, Summary, mention, print_json, print_text};
+use super::summary::{Cost, Expectation, Made, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, components, folder, program, text, workloads};
 use crate::cli::say::say;
@@ -211,7 +211,7 @@ impl Run {
         let wish = FigureRequest { medium, own, ..FigureRequest::titled(&title) };
         let (measured, channels) = (&rows.points[0].measured, &channels[..]);
         let summary = Summary {
-            flitlab: env!("CARGO_PKG_VERSION"),
+            made: Made::here(),
             title: scenario.title.clone(),
             scenario: Expectation::new(&simulation),
             points: &rows.points,

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, components, program, text};
+use super::{COMMIT, Failure, components, program, text};
 use flitlab::measure::{LongerWays, Saturation};
 use flitlab::printable::{printable_json, printable_lines};
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
-use flitlab::scenario::{Deadlock, Point};
+use flitlab::scenario::{Deadlock, Point, RESULTS_VERSION};
 use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
 
 /// Facts about a scenario before it runs.
@@ -138,10 +138,85 @@ impl SaturationNote {
     }
 }
 
+/// What made a result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Made {
+    /// The version of flitlab.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flitlab: Option<String>,
+    /// The version of what its simulations compute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results_version: Option<u32>,
+    /// The commit of flitlab; empty if it is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub commit: String,
+    /// Points that were computed by other commits, which compute the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_other_commits: Vec<MadeEarlier>,
+}
+
+/// Points that an earlier call of a sweep computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct MadeEarlier {
+    /// Empty if it is not known.
+    pub commit: String,
+    /// Their numbers, as in points.csv.
+    pub points: Vec<u32>,
+}
+
+impl Made {
+    /// By this program.
+    pub(super) fn here() -> Self {
+        Self {
+            flitlab: Some(env!("CARGO_PKG_VERSION").into()),
+            results_version: Some(RESULTS_VERSION),
+            commit: COMMIT.into(),
+            by_other_commits: Vec::new(),
+        }
+    }
+
+    /// Adds that a point was computed by this commit.
+    pub(super) fn add(&mut self, point: u32, commit: &str) {
+        if commit == self.commit {
+            return;
+        }
+        let others = &mut self.by_other_commits;
+        match others.iter_mut().find(|earlier| earlier.commit == commit) {
+            Some(earlier) => earlier.points.push(point),
+            None => others.push(MadeEarlier { commit: commit.into(), points: vec![point] }),
+        }
+    }
+
+    /// In words; `None` if nothing is known.
+    pub(super) fn text(&self) -> Option<String> {
+        let version = self.flitlab.as_ref()?;
+        let of = |commit: &str| {
+            if commit.is_empty() {
+                "an unknown commit".to_owned()
+            } else {
+                format!("commit {commit}")
+            }
+        };
+        let mut text = version.clone();
+        if let Some(results) = self.results_version {
+            text += &format!(", results version {results}");
+        }
+        if !self.commit.is_empty() {
+            text += &format!(", {}", of(&self.commit));
+        }
+        for MadeEarlier { commit, points } in &self.by_other_commits {
+            text += &format!("; {} by {}", text::counted(points.len(), "point"), of(commit));
+        }
+        Some(text)
+    }
+}
+
 /// All of a result.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary<'r> {
-    pub flitlab: &'static str,
+    #[serde(flatten)]
+    pub made: Made,
     pub title: Option<String>,
     pub scenario: Expectation,
     pub points: &'r [report::Point],

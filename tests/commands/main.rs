@@ -28,4 +28,5 @@ mod shell;
 mod slurm;
 mod sweeps;
 mod told;
+mod verify;
 mod wrong_scenarios;

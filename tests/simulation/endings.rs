@@ -146,4 +146,11 @@ fn beside_a_load_past_saturation_it_is_told_what_was_accepted() {
     let packets = |row: &flitlab::report::PointRow| row.packets.unwrap();
     assert_eq!(packets(&load.measured) + packets(&exchange.measured), packets(&found.measured));
     assert!(found.measured.packet_latency_mean.is_some() && !found.channels.is_empty());
+    // Its course in time is told until then, of both workloads.
+    let end = found.windows.iter().map(|window| window.end).max();
+    assert_eq!(end, found.measured.simulated_time, "{:?}", found.windows.last());
+    for workload in ["a", "b"] {
+        let own = found.windows.iter().filter(|window| window.workload.as_deref() == Some(workload));
+        assert!(own.count() >= 8, "{workload}: {:?}", found.windows);
+    }
 }

@@ -42,6 +42,8 @@ pub struct PointResult {
     /// Warnings for the user, with advice on what to do.
     pub warnings: Vec<String>,
     pub deadlock: Option<DeadlockText>,
+    /// The commit of flitlab that computed it, of a point that was kept; empty if it is not known.
+    pub commit: String,
 }
 
 /// A point of a run or a sweep, with as much of it as its result keeps.

@@ -244,7 +244,7 @@ fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Fail
         deadlocks: results.summary.deadlocks.clone(),
         precision: one("measure.precision").and_then(|text| text.parse().ok()),
         scenario: document.map(|document| facts::without_folders(document.text())),
-        version: results.version.clone(),
+        version: results.made(),
         commands: document.map(|document| facts::commands(document, results)).unwrap_or_default(),
     })
 }

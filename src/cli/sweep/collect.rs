@@ -7,7 +7,7 @@ use clap::Args;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::summary::mention;
-use super::super::{Failure, text};
+use super::super::{COMMIT, Failure, text};
 use super::results::Results;
 use super::survey::{self, Begun};
 use crate::cli::say::say;
@@ -63,7 +63,8 @@ impl Collect {
                 progress.len()
             )));
         }
-        let store = if missing > 0 { Store::share(&self.folder) } else { alone(&self.folder) }?;
+        let store =
+            if missing > 0 { Store::share(&self.folder, COMMIT) } else { alone(&self.folder) }?;
         let simulation = Simulation::new(&sweep.points[0].scenario)?;
         if !self.json {
             let headline = text::headline(&simulation);
@@ -96,8 +97,8 @@ impl Collect {
 /// The store of a sweep of which nothing is missing, put in order if that is possible: tasks may
 /// still be at work on points that are no longer wanted.
 fn alone(results: &Path) -> Result<Store, StoreError> {
-    match Store::open(results) {
-        Err(StoreError::Busy { .. }) => Store::share(results),
+    match Store::open(results, COMMIT) {
+        Err(StoreError::Busy { .. }) => Store::share(results, COMMIT),
         store => store,
     }
 }

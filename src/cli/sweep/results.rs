@@ -6,7 +6,9 @@ use std::path::Path;
 use super::super::finished::Finished;
 use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
-use super::super::summary::{Expectation, Printed, SaturationNote, Summary, mention, print_text};
+use super::super::summary::{
+    Expectation, Made, Printed, SaturationNote, Summary, mention, print_text,
+};
 use super::super::{Failure, components, program, text, workloads};
 use super::bounds;
 use crate::cli::say::say;
@@ -14,8 +16,8 @@ use flitlab::narrow::narrow;
 use flitlab::report::figure::{FigureRequest, Medium};
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    self, BoundLine, DeadlockNote, DeadlockText, Label, PointRow, ResultFolder, ResultRows, Status,
-    SustainedLoad,
+    self, BoundLine, DeadlockNote, DeadlockText, Label, PointResult, PointRow, ResultFolder,
+    ResultRows, Status, SustainedLoad,
 };
 use flitlab::scenario::{Figures, Loads, Point, Sweep};
 use flitlab::sweep::{Obtained, Place, Simulation, label_at_load, label_of};
@@ -25,6 +27,8 @@ use flitlab::units::short_time_text;
 struct Told {
     warnings: Vec<String>,
     deadlock: Option<DeadlockText>,
+    /// The commit that computed it.
+    commit: String,
 }
 
 /// The results found so far.
@@ -87,8 +91,9 @@ impl<'f> Results<'f> {
 
     /// Writes a point's rows at once, all of them even if a signal comes.
     pub fn take(&mut self, place: Place, point: &Point, obtained: Obtained) -> Result<(), Failure> {
-        let (warnings, deadlock) =
-            (obtained.point.warnings.clone(), obtained.point.deadlock.clone());
+        let PointResult { warnings, deadlock, commit, .. } = &obtained.point;
+        let told =
+            Told { warnings: warnings.clone(), deadlock: deadlock.clone(), commit: commit.clone() };
         let number = match self.loads {
             Loads::Written { .. } => narrow(place.point),
             // Until all are there.
@@ -113,7 +118,7 @@ impl<'f> Results<'f> {
             let workloads = workloads::lines(&found.workloads, 0);
             self.bar.above(|| mention(&format!("{line}\n{workloads}")));
         }
-        self.found.push((place, found, Told { warnings, deadlock }));
+        self.found.push((place, found, told));
         Ok(())
     }
 
@@ -158,6 +163,10 @@ impl<'f> Results<'f> {
         let medium = Medium { sheet, formats };
         let own = components::own_figures();
         let wish = FigureRequest { look, medium, untitled, own, ..FigureRequest::titled(&title) };
+        let mut made = Made::here();
+        for (point, told) in rows.points.iter().zip(&told) {
+            made.add(point.label.point, &told.commit);
+        }
         let (repeated, told) = (self.repeated, || rows.points.iter().zip(&told));
         let warnings = told().flat_map(|(point, told)| {
             let place = point_name(&point.label, &point.measured, repeated);
@@ -168,7 +177,7 @@ impl<'f> Results<'f> {
             .filter_map(|(point, told)| Some((point.label.point, told.deadlock.as_ref()?)))
             .collect();
         let summary = Summary {
-            flitlab: env!("CARGO_PKG_VERSION"),
+            made,
             title: scenario.title.clone(),
             scenario: Expectation::new(simulation),
             points: &rows.points,

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::super::summary::{print_json, print_text};
-use super::super::{Failure, folder, text};
+use super::super::{COMMIT, Failure, folder, text};
 use super::options::SlurmOptions;
 use super::survey::{self, Begun};
 use super::{Sweep, sweep_folder};
@@ -106,7 +106,7 @@ fn submit(
 ) -> Result<(), Failure> {
     let simulation = Simulation::new(&sweep.points[0].scenario)?;
     // No sweep of this machine is at work here.
-    let _store = Store::share(results)?;
+    let _store = Store::share(results, COMMIT)?;
     folder::write(&results.join("scenario.toml"), resolved)?;
     let (progress, array) = survey::stand(results, sweep)?;
     let under_way = under_way(array)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::{Failure, folder};
+use super::super::{COMMIT, Failure, folder};
 use crate::cli::say::say;
 use flitlab::report::folder::SUMMARY;
 use flitlab::scenario::Point;
@@ -31,7 +31,7 @@ impl SweepFolder {
         }
         let claim = folder::prepare(name, asked)?;
         // From here on the store's lock keeps others out, and what is in the folder does.
-        let store = Store::open(&claim)?;
+        let store = Store::open(&claim, COMMIT)?;
         Ok(Self { results: claim.to_path_buf(), store, resumed: false })
     }
 
@@ -50,7 +50,7 @@ impl SweepFolder {
             ));
             return Ok(place);
         };
-        let store = Store::open(&results)?;
+        let store = Store::open(&results, COMMIT)?;
         Ok(Self { results, store, resumed: true })
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::super::summary::print_text;
 use super::super::text::counted_are;
 use super::super::threads::Threads;
-use super::super::{Failure, components};
+use super::super::{COMMIT, Failure, components};
 use super::results::point_text;
 use flitlab::measure::Saturation;
 use flitlab::scenario::{self, CurvePrecision, Loads};
@@ -68,7 +68,7 @@ impl Task {
             )));
         };
         let share: Vec<usize> = share.into_iter().flatten().copied().collect();
-        let store = Store::share(results)?;
+        let store = Store::share(results, COMMIT)?;
         match sweep.loads {
             Loads::Written { past_saturation } => {
                 self.compute(&sweep, &share, past_saturation, &store)

@@ -51,13 +51,15 @@ pub type Span = (Picoseconds, Picoseconds);
 /// Why finite workloads are not waited for any longer: the loads beside them are past saturation, so
 /// that source queues grow, and what waits in these takes longer and longer, or they take all of a
 /// channel.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outgrown {
     /// The simulated time.
     pub time: Picoseconds,
     /// By which part of what was created the flits under way have grown in its second half; `None` if
     /// that is little, and nothing of the workloads was delivered in its last three quarters.
     pub growth: Option<f64>,
+    /// The course in time until then.
+    pub history: Vec<Window>,
 }
 
 /// When the workloads of these classes are over, beside which loads go on; `None` if they don't
@@ -75,8 +77,8 @@ pub fn end_of(
     let all = engine.classes();
     engine.observer().start(all);
     let (mut delivered, mut arrivals) = (0, Arrivals::default());
-    let mut pace = Pace::default();
-    while engine.run_until(engine.now() + LOOK_EVERY) {
+    let (mut pace, mut axis) = (Pace::default(), TimeAxis::default());
+    while axis.run_until(engine, engine.now() + LOOK_EVERY) {
         if classes.iter().all(|&class| has_ended(engine, class)) {
             break;
         }
@@ -95,7 +97,9 @@ pub fn end_of(
             done: done_in_percent,
             most: 100,
         });
-        pace.note(engine, classes).map_or(Ok(()), Err)?;
+        if let Some(Slows { growth }) = pace.note(engine, classes) {
+            return Err(Outgrown { time: engine.now(), growth, history: axis.windows(engine) });
+        }
     }
     let ends = classes.iter().map(|&class| {
         if engine.workload_of::<Collectives>(class).next().is_some() {
@@ -135,10 +139,16 @@ struct Pace {
     slower: u32,
 }
 
+/// That finite workloads come on slower and slower.
+struct Slows {
+    /// As of [`Outgrown`].
+    growth: Option<f64>,
+}
+
 impl Pace {
-    /// Notes what workloads of these classes have done by now. Returns why they are not to be waited
-    /// for any longer, if they are not.
-    fn note(&mut self, engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Outgrown> {
+    /// Notes what workloads of these classes have done by now. If they are not to be waited for any
+    /// longer, says so.
+    fn note(&mut self, engine: &mut Engine<'_, Collector>, classes: &[u8]) -> Option<Slows> {
         let now = engine.now();
         if now < FIRST_DOUBLING.max(2 * self.since) {
             return None;
@@ -159,7 +169,7 @@ impl Pace {
         let is_slower = grows && quarter > 0 && done < 2 * quarter;
         let slower = if waits && (stands || is_slower) { self.slower + 1 } else { 0 };
         *self = Self { since: now, done: [done, half], delivered, created, under_way, slower };
-        (slower >= DOUBLINGS).then(|| Outgrown { time: now, growth: grows.then_some(growth) })
+        (slower >= DOUBLINGS).then(|| Slows { growth: grows.then_some(growth) })
     }
 }
 

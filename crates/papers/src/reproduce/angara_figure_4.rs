@@ -1,6 +1,6 @@
 //! \[angara-routing\], Figure 4: how often SSSP calls BUILD_SSSP, with and without its first stage.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tori::{QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems};
 use super::{Extent, Progress, Reproduction, all};
@@ -9,7 +9,7 @@ use flitlab_fabric::sizes_text;
 use flitlab_report::figure::{Figure, Series, Style};
 use flitlab_routing::angara::{sssp, sssp_in_one_stage};
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {
     dimensions: u32,
     torus: String,
@@ -25,7 +25,9 @@ pub fn angara_figure_4(extent: Extent<'_>, progress: Progress<'_>) -> Reproducti
         .iter()
         .flat_map(|&(dimensions, most)| systems(dimensions, most).into_iter().step_by(every))
         .collect();
-    let work = |sizes: &Vec<u32>| on_one_thread(|| row(sizes));
+    let work = |sizes: &Vec<u32>| {
+        on_one_thread(|| extent.simulated(&format!("figure 4 {sizes:?}"), || row(sizes)))
+    };
     let rows = all(&jobs, extent, work, |_| String::new(), progress);
     let figures = SETS.iter().map(|set| figure(&rows, set.0)).collect();
     Reproduction::of_rows("systems", &rows, text(&rows), figures)

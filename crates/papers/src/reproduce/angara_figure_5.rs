@@ -2,7 +2,7 @@
 //! tori.
 
 use cpu_time::ThreadTime;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tori::{
     ALGORITHMS, QUICK, SETS, choices, fabric, on_one_thread, over_nodes, systems, table,
@@ -26,7 +26,7 @@ const PRACTICAL: f64 = 0.25;
 const PUBLISHED_PRACTICAL: [(&str, [u32; 2]); 2] = [("sssp", [150, 90]), ("bfs", [160, 300])];
 
 /// Maximum loads, and CPU seconds of one thread, the list of routes included where it is used.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {
     dimensions: u32,
     torus: String,
@@ -84,7 +84,10 @@ pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Rep
             Job { sizes, genetic }
         })
         .collect();
-    let work = |job: &Job| on_one_thread(|| row(job));
+    let work = |job: &Job| {
+        let name = format!("figure 5 {:?}, genetic: {}", job.sizes, job.genetic);
+        on_one_thread(|| extent.simulated(&name, || row(job)))
+    };
     let rows = all(&jobs, extent, work, |_| String::new(), progress);
     let rows = rows.into_iter().collect::<Result<Vec<Row>, Flawed>>()?;
     let comparisons = comparisons(&rows);

@@ -1,13 +1,19 @@
-//! Simulations that an interrupted reproduction has finished; the next call resumes from them.
+//! Simulations that a reproduction has finished: an interrupted one resumes from them, and a finished
+//! one leaves them as a [`Record`].
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use cpu_time::ThreadTime;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+
+use super::record::{Record, Simulated};
 
 use flitlab_base::FileError;
 use flitlab_base::document::hexadecimal;
@@ -20,7 +26,7 @@ use flitlab_scenario::RESULTS_VERSION;
 const FOLDER: &str = "unfinished";
 
 /// The beginning of every file. Another layout gets another number.
-const MAGIC: &str = "flitlab simulated 1";
+const MAGIC: &str = "flitlab simulated 2";
 
 /// The file in it that says of what it is.
 const NAME: &str = "name";
@@ -44,16 +50,37 @@ pub enum KeptError {
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,
+    /// Which commit of flitlab computes.
+    commit: String,
+    /// The hashes of all that this call has asked for.
+    asked: Mutex<BTreeSet<String>>,
     /// Why something could not be read or written, first of all.
     failure: Mutex<Option<io::Error>>,
 }
 
+/// The hash of a text that names all that a simulation depends on.
+pub(super) fn key_of(of: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(RESULTS_VERSION.to_le_bytes());
+    hash.update(of);
+    hexadecimal(&hash.finalize()[..16])
+}
+
+/// Simulates on this thread, and returns what was found in JSON with the CPU time in seconds.
+pub(super) fn simulate<T: Serialize>(compute: impl FnOnce() -> T) -> (String, f64) {
+    let started = ThreadTime::now();
+    let found = compute();
+    let seconds = started.elapsed().as_secs_f64();
+    (serde_json::to_string(&found).expect("plain data"), seconds)
+}
+
 impl Kept {
-    /// Opens the simulations that a folder of results keeps for a reproduction of this name.
+    /// Opens the simulations that a folder of results keeps for a reproduction of this name. What is
+    /// added was computed by this commit of flitlab, which may be unknown: an empty text.
     ///
     /// # Errors
     /// If something of another name is kept there, or nothing can be written.
-    pub fn open(results: &Path, name: &str) -> Result<Self, KeptError> {
+    pub fn open(results: &Path, name: &str, commit: &str) -> Result<Self, KeptError> {
         let folder = results.join(FOLDER);
         let named = || -> io::Result<String> {
             fs::create_dir_all(&folder)?;
@@ -68,7 +95,8 @@ impl Kept {
         if found != name {
             return Err(KeptError::Other { folder: results.into(), name: found });
         }
-        Ok(Self { folder, failure: Mutex::default() })
+        let (asked, failure) = (Mutex::default(), Mutex::default());
+        Ok(Self { folder, commit: commit.into(), asked, failure })
     }
 
     /// Whether a folder of results is that of an interrupted reproduction.
@@ -84,8 +112,26 @@ impl Kept {
 
     /// How many simulations are kept.
     pub fn count(&self) -> usize {
+        self.files().count()
+    }
+
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
         let files = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        files.filter(|it| it.path().extension().is_some_and(|it| it == EXTENSION)).count()
+        files.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == EXTENSION))
+    }
+
+    /// Returns all that is kept, as the record of a reproduction that is finished. What an earlier
+    /// version left has no use any more.
+    pub fn record(&self, reproduced: &str, quick: bool, flitlab: &str) -> Record {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |key: &String| Some((key.clone(), self.find(key)?));
+        Record {
+            reproduced: reproduced.into(),
+            quick,
+            flitlab: flitlab.into(),
+            results_version: RESULTS_VERSION,
+            simulated: asked.iter().filter_map(of).collect(),
+        }
     }
 
     /// Takes away what is kept: the results are whole, or nothing is finished.
@@ -102,25 +148,37 @@ impl Kept {
     where
         T: Serialize + DeserializeOwned,
     {
-        let mut hash = Sha256::new();
-        hash.update(RESULTS_VERSION.to_le_bytes());
-        hash.update(of);
-        let hash = hexadecimal(&hash.finalize()[..16]);
-        let (path, name) =
-            (self.folder.join(&hash).with_extension(EXTENSION), format!("{MAGIC} {hash}"));
+        let key = key_of(of);
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        let found = self.find(&key).and_then(|it| serde_json::from_str(it.found.get()).ok());
+        found.unwrap_or_else(|| {
+            let (text, seconds) = simulate(compute);
+            let found = RawValue::from_string(text).expect("this is JSON");
+            let simulated = Simulated { seconds, commit: self.commit.clone(), found };
+            let (path, name) = self.place(&key);
+            let content = serde_json::to_string(&simulated).expect("plain data");
+            whole_file::write(&path, &name, &content).unwrap_or_else(|cause| self.fail(cause));
+            // As it will be read another time.
+            serde_json::from_str(simulated.found.get()).expect("what was written can be read")
+        })
+    }
+
+    /// The file of a simulation, and the name in it.
+    fn place(&self, key: &str) -> (PathBuf, String) {
+        (self.folder.join(key).with_extension(EXTENSION), format!("{MAGIC} {key}"))
+    }
+
+    /// The simulation of this hash; `None` if it is not kept, or its file is damaged.
+    fn find(&self, key: &str) -> Option<Simulated> {
+        let (path, name) = self.place(key);
         match whole_file::read(&path, &name) {
-            Ok(Content::Whole(text)) => {
-                if let Ok(found) = serde_json::from_str(&text) {
-                    return found;
-                }
+            Ok(Content::Whole(text)) => serde_json::from_str(&text).ok(),
+            Ok(Content::Missing | Content::Damaged) => None,
+            Err(cause) => {
+                self.fail(cause);
+                None
             }
-            Ok(Content::Missing | Content::Damaged) => {}
-            Err(cause) => self.fail(cause),
         }
-        let text = serde_json::to_string(&compute()).expect("plain data");
-        whole_file::write(&path, &name, &text).unwrap_or_else(|cause| self.fail(cause));
-        // As it will be read another time.
-        serde_json::from_str(&text).expect("what was written can be read")
     }
 
     fn fail(&self, cause: io::Error) {
@@ -137,14 +195,18 @@ mod tests {
         let results = std::env::temp_dir().join(format!("flitlab-kept-{}", std::process::id()));
         let _ = fs::remove_dir_all(&results);
         assert!(!Kept::is_in(&results));
-        let kept = Kept::open(&results, "some").unwrap();
+        let kept = Kept::open(&results, "some", "abc").unwrap();
         assert_eq!(kept.get("one", || vec![0.1, 2.0 / 3.0]), [0.1, 2.0 / 3.0]);
         assert_eq!(kept.get("other", || vec![1.0]), [1.0]);
-        assert!(matches!(Kept::open(&results, "others"), Err(KeptError::Other { .. })));
-        let kept = Kept::open(&results, "some").unwrap();
+        assert!(matches!(Kept::open(&results, "others", "abc"), Err(KeptError::Other { .. })));
+        let kept = Kept::open(&results, "some", "abc").unwrap();
         let again = || -> Vec<f64> { unreachable!("it was kept") };
         assert_eq!(kept.get("one", again), [0.1, 2.0 / 3.0]);
         assert_eq!((kept.count(), fs::read_dir(&kept.folder).unwrap().count()), (2, 3));
+        // What this call has not asked for is no part of what it made.
+        let record = kept.record("some", false, "0.1");
+        assert_eq!(record.simulated.keys().collect::<Vec<_>>(), [&key_of("one")]);
+        assert_eq!(record.simulated[&key_of("one")].found.get(), "[0.1,0.6666666666666666]");
         for entry in fs::read_dir(results.join(FOLDER)).unwrap() {
             let path = entry.unwrap().path();
             if path.ends_with(NAME) {

@@ -26,6 +26,7 @@ mod outflank;
 mod outflank_angara;
 mod path_selection;
 mod path_throughput;
+mod record;
 mod slim_fly;
 mod tori;
 
@@ -47,6 +48,7 @@ pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
 pub use path_selection::{PathSelectionTable, path_selection};
 pub use path_throughput::{PathSelectionFigure, path_selection_figure};
+pub use record::{Different, RECORD, Record, Replay, Seen, Simulated, is_machine_time};
 pub use slim_fly::slim_fly;
 
 use serde::Serialize;
@@ -62,12 +64,22 @@ pub struct Extent<'k> {
     /// A sample that takes seconds, instead of all.
     pub quick: bool,
     pub threads: usize,
-    /// Simulations of an interrupted run of this reproduction. Without it nothing is kept.
-    pub kept: Option<&'k Kept>,
+    pub simulations: Simulations<'k>,
+}
+
+/// Where simulations come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Simulations<'k> {
+    /// All are done, and nothing is kept.
+    Done,
+    /// Those of an interrupted run of this reproduction are not done again; the others are kept.
+    Kept(&'k Kept),
+    /// Those of a record are not done again but for some, which are compared.
+    Replayed(&'k Replay),
 }
 
 #[cfg(test)]
-const SAMPLE: Extent<'_> = Extent { quick: true, threads: 2, kept: None };
+const SAMPLE: Extent<'_> = Extent { quick: true, threads: 2, simulations: Simulations::Done };
 
 impl Extent<'_> {
     /// Returns the kept result of a simulation, or simulates. `of` names all that the result
@@ -76,9 +88,10 @@ impl Extent<'_> {
     where
         T: Serialize + DeserializeOwned,
     {
-        match self.kept {
-            Some(kept) => kept.get(of, simulate),
-            None => simulate(),
+        match self.simulations {
+            Simulations::Done => simulate(),
+            Simulations::Kept(kept) => kept.get(of, simulate),
+            Simulations::Replayed(replay) => replay.get(of, simulate),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use cpu_time::ThreadTime;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, all};
@@ -58,13 +58,14 @@ pub(super) struct Named {
 }
 
 /// A table, or why there is none.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Row {
     pub fabric: String,
     pub routers: u32,
     pub terminals: u32,
     pub cables: usize,
     pub failed_cables: usize,
+    #[serde(skip_deserializing)]
     pub algorithm: &'static str,
     /// Whether there is a table, and it can't deadlock.
     pub applies: bool,
@@ -109,7 +110,14 @@ pub(super) fn rows(
         .flat_map(|fabric| algorithms.iter().map(move |&algorithm| (fabric, algorithm)))
         .collect();
     let work = |&(named, algorithm): &(&Named, registry::Row<Algorithm>)| {
-        on_one_thread(|| row(named, algorithm))
+        let (channels, failed) = (named.fabric.channels(), named.failed_cables);
+        let name = format!(
+            "{} on {}, {channels} channels, {failed} cables failed",
+            algorithm.name, named.name
+        );
+        let found: Result<Row, Flawed> =
+            on_one_thread(|| extent.simulated(&name, || row(named, algorithm)));
+        found.map(|row| Row { algorithm: algorithm.name, ..row })
     };
     all(&jobs, extent, work, |_| String::new(), progress).into_iter().collect()
 }

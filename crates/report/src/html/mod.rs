@@ -68,7 +68,8 @@ pub struct Reported {
     pub precision: Option<f64>,
     /// The resolved scenario, TOML.
     pub scenario: Option<String>,
-    /// The version of flitlab that made the results.
+    /// Which flitlab made the results: its version and, as far as they are known, that of what it
+    /// computes and the commit.
     pub version: Option<String>,
     /// The commands that give the results again.
     pub commands: Vec<String>,

@@ -36,7 +36,7 @@ pub use local::in_parallel;
 pub use over_bound::OverBound;
 pub use place::{PlaceError, PlaceSearch, Placed};
 pub use plan::{Progress, Survey, plan, survey};
-pub use points::{Obtained, Place, PointError, label_at_load, label_of, obtain};
+pub use points::{Obtained, Place, PointError, compute, label_at_load, label_of, obtain};
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use simulation::{BARS_OF_A_POINT, BARS_OF_A_RUN, Outcome, SetupError, Simulation, Work};
 pub use slowdowns::Slowdowns;

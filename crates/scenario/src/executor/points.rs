@@ -75,8 +75,20 @@ pub fn obtain(
     if let Some(point) = store.find(identity)? {
         return Ok(Obtained { point, computed: false });
     }
+    Ok(Obtained { point: store.keep(identity, &simulated(scenario)?)?, computed: true })
+}
+
+fn simulated(scenario: &Scenario) -> Result<PointResult, SetupError> {
     let mut found = Simulation::new(scenario)?.run(&mut |_| {}).found;
-    let kept = scenario.kept;
-    found.channels = kept.channels.keep(&scenario.network.fabric, found.channels);
-    Ok(Obtained { point: store.keep(identity, &found)?, computed: true })
+    found.channels = scenario.kept.channels.keep(&scenario.network.fabric, found.channels);
+    Ok(found)
+}
+
+/// The point of a scenario, simulated on one thread, with values rounded as the files of results have
+/// them.
+///
+/// # Errors
+/// If the scenario can't be simulated.
+pub fn compute(scenario: &Scenario) -> Result<PointResult, SetupError> {
+    Ok(super::store::as_read_back(&simulated(scenario)?))
 }

@@ -34,7 +34,7 @@ use flitlab_engine::{
     Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
 };
 use flitlab_fabric::{Fabric, TreeError};
-use flitlab_report::{DeadlockText, DigestLog, Explained, PointResult, PointRow, Status};
+use flitlab_report::{DeadlockText, DigestLog, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
 use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
@@ -470,10 +470,9 @@ impl Simulation {
             windows,
             pairs: pair_rows(self.fabric(), pairs),
             workloads,
-            slowdowns: Vec::new(),
-            explained: Explained::default(),
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),
+            ..PointResult::default()
         };
         Outcome { found, deadlock, logged, work }
     }
@@ -668,7 +667,8 @@ impl Simulation {
     /// The outcome of what comes to an end beside loads that leave it no room, in a simulation that was
     /// begun at this time: what was measured until it was ended, as of a load that is not steady.
     fn outgrown(&self, unwaited: Unwaited<'_>, row: PointRow, started: ThreadTime) -> Outcome {
-        let Unwaited { why: Outgrown { time, growth }, mut engine, memory, built } = unwaited;
+        let Unwaited { why: Outgrown { time, growth, history }, mut engine, memory, built } =
+            unwaited;
         let summary = summary_until_now(&mut engine);
         let row = PointRow {
             status: Status::NotSteady,
@@ -694,6 +694,7 @@ impl Simulation {
             channels,
             latencies: latency_rows(&summary.packet_latency_quantiles),
             pairs: pair_rows(self.fabric(), &summary.latencies_by_pair),
+            windows: self.window_rows(&engine, &history),
             ..PointResult::default()
         };
         let status = found.measured.status;

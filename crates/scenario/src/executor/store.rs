@@ -53,13 +53,15 @@ struct Head<'f> {
     pairs: Cow<'f, [PairRow]>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     flows: Cow<'f, [FlowRow]>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    commit: Cow<'f, str>,
 }
 
 /// A finding as it is read back: values are rounded as the result files have them, so that it makes
 /// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
-    let Head { point, warnings, deadlock, workloads, slowdowns, pairs, flows } =
+    let Head { point, warnings, deadlock, workloads, slowdowns, pairs, flows, commit } =
         serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
@@ -82,11 +84,17 @@ fn parse(text: &str) -> Option<PointResult> {
         },
         warnings: warnings.into_owned(),
         deadlock: deadlock.into_owned(),
+        commit: commit.into_owned(),
     })
 }
 
-/// The content of a finding's file, without its first line.
-fn text(found: &PointResult) -> String {
+/// A finding as a file would give it back.
+pub(super) fn as_read_back(found: &PointResult) -> PointResult {
+    parse(&text(found, "")).expect("what was written can be read")
+}
+
+/// The content of a finding's file, without its first line. A commit computed it, if it is known.
+fn text(found: &PointResult, commit: &str) -> String {
     let head = Head {
         point: Cow::Borrowed(&found.measured),
         warnings: Cow::Borrowed(&found.warnings),
@@ -95,6 +103,7 @@ fn text(found: &PointResult) -> String {
         slowdowns: Cow::Borrowed(&found.slowdowns),
         pairs: Cow::Borrowed(&found.pairs),
         flows: Cow::Borrowed(&found.explained.flows),
+        commit: Cow::Borrowed(commit),
     };
     let head = serde_json::to_string(&head).expect("rows are plain data");
     let Explained { ranks, activity, path, phases, rank_phases, bars, .. } = &found.explained;
@@ -132,6 +141,8 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
+    /// Which commit of flitlab computes what is kept; empty if it is not known.
+    commit: String,
     damaged: Mutex<Vec<PathBuf>>,
     claims: Claims,
     /// Held as long as the store is open.
@@ -139,12 +150,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store of a folder of results, or makes it, and keeps other processes out.
+    /// Opens the store of a folder of results, or makes it, and keeps other processes out. This commit of
+    /// flitlab computes what is kept; an empty text if it is not known.
     ///
     /// # Errors
     /// If another process has it open, or it can't be read or written.
-    pub fn open(results: &Path) -> Result<Self, StoreError> {
-        let store = Self::locked_by(results, |lock| match FileExt::try_lock(lock) {
+    pub fn open(results: &Path, commit: &str) -> Result<Self, StoreError> {
+        let store = Self::locked_by(results, commit, |lock| match FileExt::try_lock(lock) {
             // Some network file systems have no locks; they are no worse off than without.
             Err(TryLockError::Error(cause)) if cause.kind() == ErrorKind::Unsupported => Ok(()),
             other => other,
@@ -156,12 +168,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens the store of a folder of results, or makes it, together with others that do the same.
+    /// Opens the store of a folder of results, or makes it, as [`Store::open`], but together with others
+    /// that do the same.
     ///
     /// # Errors
     /// If a process has it for itself, or it can't be read or written.
-    pub fn share(results: &Path) -> Result<Self, StoreError> {
-        Self::locked_by(results, |lock| match FileExt::try_lock_shared(lock) {
+    pub fn share(results: &Path, commit: &str) -> Result<Self, StoreError> {
+        Self::locked_by(results, commit, |lock| match FileExt::try_lock_shared(lock) {
             // Without the lock a task works as well; it only isn't seen.
             Err(TryLockError::Error(_)) => Ok(()),
             other => other,
@@ -170,6 +183,7 @@ impl Store {
 
     fn locked_by(
         results: &Path,
+        commit: &str,
         acquire: impl FnOnce(&File) -> Result<(), TryLockError>,
     ) -> Result<Self, StoreError> {
         let folder = results.join(FOLDER);
@@ -181,6 +195,7 @@ impl Store {
         match acquire(&lock) {
             Ok(()) => Ok(Self {
                 folder,
+                commit: commit.into(),
                 damaged: Mutex::default(),
                 claims: Claims::default(),
                 _lock: lock,
@@ -246,7 +261,7 @@ impl Store {
         identity: &Identity,
         found: &PointResult,
     ) -> Result<PointResult, StoreError> {
-        let text = text(found);
+        let text = text(found, &self.commit);
         let path = self.folder.join(file_name(identity));
         whole_file::write(&path, &name(identity), &text).map_err(FileError::write(path))?;
         Ok(parse(&text).expect("what was written can be read"))

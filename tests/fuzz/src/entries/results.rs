@@ -66,7 +66,7 @@ static KEPT: LazyLock<Kept> = LazyLock::new(|| {
     let scenario = Scenario::read(&document).expect("a scenario");
     let outcome = Simulation::new(&scenario).expect("routes").run(&mut |_| {});
     let folder = Folder::of_this_thread();
-    let store = Store::open(folder.root()).expect("a store");
+    let store = Store::open(folder.root(), "").expect("a store");
     store.keep(&identity, &outcome.found).expect("a store");
     let name = format!("{identity}.point");
     // A line of text, and what is compressed.

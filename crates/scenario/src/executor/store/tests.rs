@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
 #[test]
 fn a_point_is_found_as_it_was_kept() {
     let folder = folder("store-kept");
-    let store = Store::open(&folder).unwrap();
+    let store = Store::open(&folder, "").unwrap();
     let (identity, outcome) = ping("");
     assert_eq!(store.find(&identity).unwrap(), None);
     let kept = store.keep(&identity, &outcome).unwrap();
@@ -40,7 +40,7 @@ fn a_point_is_found_as_it_was_kept() {
 #[test]
 fn a_point_is_found_with_its_workloads_whatever_they_are_called() {
     let folder = folder("store-workloads");
-    let store = Store::open(&folder).unwrap();
+    let store = Store::open(&folder, "").unwrap();
     let (identity, mut outcome) = ping("");
     let workload = |name: &str, nodes| WorkloadRow {
         name: name.into(),
@@ -65,25 +65,25 @@ fn a_point_is_found_with_its_workloads_whatever_they_are_called() {
 #[test]
 fn a_store_is_open_once_at_a_time() {
     let folder = folder("store-lock");
-    let store = Store::open(&folder).unwrap();
-    assert!(matches!(Store::open(&folder), Err(StoreError::Busy { .. })));
-    assert!(matches!(Store::share(&folder), Err(StoreError::Busy { .. })));
+    let store = Store::open(&folder, "").unwrap();
+    assert!(matches!(Store::open(&folder, ""), Err(StoreError::Busy { .. })));
+    assert!(matches!(Store::share(&folder, ""), Err(StoreError::Busy { .. })));
     drop(store);
-    Store::open(&folder).unwrap();
+    Store::open(&folder, "").unwrap();
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn a_store_is_shared_by_many_and_by_none_that_wants_it_for_itself() {
     let folder = folder("store-shared");
-    let stores = [Store::share(&folder).unwrap(), Store::share(&folder).unwrap()];
-    assert!(matches!(Store::open(&folder), Err(StoreError::Busy { .. })));
+    let stores = [Store::share(&folder, "").unwrap(), Store::share(&folder, "").unwrap()];
+    assert!(matches!(Store::open(&folder, ""), Err(StoreError::Busy { .. })));
     // The same point, by chance in both.
     let (identity, outcome) = ping("");
     let kept = stores.each_ref().map(|store| store.keep(&identity, &outcome).unwrap());
     assert_eq!(kept[0], kept[1]);
     assert_eq!(Store::names(&folder).unwrap(), [identity.to_string()]);
     drop(stores);
-    Store::open(&folder).unwrap();
+    Store::open(&folder, "").unwrap();
     fs::remove_dir_all(folder).unwrap();
 }

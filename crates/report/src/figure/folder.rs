@@ -166,7 +166,7 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
         let unit = look.unit.or(unit.map(TimeUnit::of));
         let wish = FigureRequest { look: FigureStyle { unit, ..look.clone() }, ..wish.clone() };
         let mut panels = drawn(rows, pens, &wish);
-        // The figure that has them is called otherwise than they are.
+        // Chosen before they become panels, since the figure of panels has a name of its own.
         keep_named(&mut panels, &wish, &columns);
         figures = grid::combined(panels, &columns, &wish);
         tell_apart(&mut figures);
@@ -180,8 +180,8 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
     figures.into_iter().map(finished).collect()
 }
 
-/// Keeps the figures that are named: of a kind that is, by their files' names, or by these without
-/// what tells those of one kind apart.
+/// Keeps the figures that were asked for: by their kind, by the name of their file, or by that name
+/// without the column, such as `latency-p99` for `latency-p99-uniform`.
 fn keep_named(
     figures: &mut Vec<(String, Figure)>,
     wish: &FigureRequest,

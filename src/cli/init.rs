@@ -13,7 +13,9 @@ use serde::Serialize;
 use super::summary::{print_json, print_text};
 use super::text::fabric_text;
 use super::{Failure, components, terminal};
-use flitlab::scenario::{Diagnostic, Offer, Offers, Scenario, Starter, StarterWorkload, Sweep};
+use flitlab::scenario::{
+    Diagnostic, Diagnostics, Offer, Offers, Scenario, Starter, StarterWorkload, Sweep,
+};
 use flitlab::units::parse_bytes;
 
 /// Write a first scenario, with a comment for each key
@@ -95,10 +97,26 @@ impl Among {
         let wanted = format!("`{name}`");
         let told = found
             .iter()
-            .find(|it| it.message.starts_with("there is no") && it.message.ends_with(&wanted))?;
+            .find(|it| it.message.starts_with("there is no") && it.message.ends_with(&wanted));
+        let Some(told) = told else { return self.needed(name, &found) };
         let help = told.help.iter().filter(|help| !help.starts_with("choose one"));
         let parts = std::iter::once(&told.label).chain(help).filter(|part| !part.is_empty());
         Some(parts.cloned().collect::<Vec<_>>().join(" ")).filter(|hint| !hint.is_empty())
+    }
+
+    /// Returns what a choice needs that is not offered since no example of it would do.
+    fn needed(&self, name: &str, found: &Diagnostics) -> Option<String> {
+        let table = format!("{}.{name}", self.key);
+        let needed = found.iter().find_map(|it| {
+            let (subject, needed) = it.message.split_once(" needs ")?;
+            let subject = subject.trim_matches(['`', '[', ']']);
+            (subject == name || subject == table).then_some(needed)
+        })?;
+        // The option is called as the key's last part.
+        let option = self.key.rsplit('.').next()?;
+        Some(format!(
+            "`{name}` needs {needed} of yours: leave --{option} out, and change the file that is written"
+        ))
     }
 }
 

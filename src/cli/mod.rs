@@ -249,9 +249,12 @@ impl Failure {
             Self::Stuck(which) => say(which),
             Self::Deadlocks(count, first) => {
                 let first = first.trim_end();
-                say(&format!(
-                    "{count} points ended in a deadlock, the first of them in this one:\n{first}"
-                ));
+                say(&match count {
+                    1 => format!("1 point ended in this deadlock:\n{first}"),
+                    _ => format!(
+                        "{count} points ended in a deadlock, the first of them in this one:\n{first}"
+                    ),
+                });
             }
         }
     }

@@ -15,7 +15,7 @@ use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Made, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, components, folder, program, text, workloads};
+use super::{Failure, components, folder, program, terminal, text, workloads};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::FigureRequest;
@@ -154,7 +154,9 @@ impl Run {
         }
         let headline = text::headline(&simulation);
         if !self.output.json {
-            bar.above(|| mention(&format!("{headline}\n")));
+            let routing =
+                terminal::fact("routing", &scenario.network.routing.written(), text::COLUMN);
+            bar.above(|| mention(&format!("{headline}\n{routing}")));
         }
         for note in text::notes([&scenario]) {
             bar.above(|| say(&format!("note: {note}")));

@@ -3,7 +3,7 @@
 use super::terminal;
 use flitlab::engine::{ChannelKind, Parameters};
 use flitlab::measure::Spent;
-use flitlab::narrow::rounded;
+use flitlab::narrow::{narrow, rounded};
 use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status};
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
@@ -242,7 +242,9 @@ pub(super) fn outcome(row: &PointRow, channels: &[ChannelRow], work: &Work) -> S
         .filter_map(|(kind, share)| Some(format!("{:.2}% {kind}", 100.0 * (*share)?)))
         .collect();
     if let (Some(packets), Some(messages)) = (row.packets_lost, row.messages_lost) {
-        line("lost", format!("{packets} packets; {messages} messages are not received"));
+        let packets = counted(narrow(packets), "packet");
+        let messages = counted_are(narrow(messages), "message");
+        line("lost", format!("{packets}; {messages} not received"));
         let after = |time: Option<Picoseconds>| match time {
             Some(time) => format!("after {}", time_text(time)),
             None => "not before the end".into(),

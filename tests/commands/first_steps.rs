@@ -111,6 +111,24 @@ fn init_knows_the_algorithms_of_tables() {
 }
 
 #[test]
+fn init_writes_the_keys_that_a_pattern_needs_or_says_which_it_needs() {
+    let place = Workplace::new("init_pattern_keys");
+    for pattern in ["hotspot", "hot-region"] {
+        let file = format!("{pattern}.toml");
+        place.run(&["init", &file, "--pattern", pattern, "--defaults"]);
+        place.run(&["check", &file]);
+    }
+    assert!(place.read("hotspot.toml").contains("{ hotspot = { share = 0.2 } }"));
+    for (pattern, needed) in
+        [("pairs", "`list`"), ("matrix", "`file` or `list`"), ("mixture", "patterns")]
+    {
+        let (code, said) = place.fail(&["init", "a.toml", "--pattern", pattern, "--defaults"]);
+        let hint = format!("`{pattern}` needs {needed} of yours: leave --pattern out");
+        assert!(code == 2 && said.contains(&hint), "{said}");
+    }
+}
+
+#[test]
 fn init_knows_what_others_call_things() {
     let place = Workplace::new("init_names");
     let others = [

@@ -640,6 +640,14 @@ fn a_switchs_aggregation_node_is_no_node_and_that_is_said() {
     // What is written out reads back to the same fabric.
     place.write("b.toml", &place.run(&["check", "a.toml", "--set", more, "--resolved"]));
     assert!(place.run(&["check", "b.toml"]).contains("3 nodes"));
+    // A table that is made has no ways to it.
+    let output = place.flitlab(&["route", "a.toml", "--save", "saved"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let cut_off = "the tables in saved have no ways to 1 adapter port that topology.netlist.leave_out leaves out";
+    assert!(said.contains(cut_off), "{said}");
+    assert!(!place.read("saved/opensm-lfts.dump").contains("0x0005 "), "it has LID 5");
+    let output = place.flitlab(&["route", "a.toml", all[2], all[3], "--save", "whole"]);
+    assert!(!String::from_utf8(output.stderr).unwrap().contains("no ways"));
     // Its entries in tables, and its service levels, are skipped.
     place.write("a.fdbs", TABLES_WITH_AGGREGATION);
     place.write("paths.txt", "1 3 0\n5 3 1\n1 5 1\n");
@@ -736,8 +744,69 @@ fn single_figures_are_drawn_by_the_names_of_their_files() {
     assert_eq!(drawn("latency-tornado", "one"), ["latency-tornado.svg"]);
     let tails = ["latency-p99-tornado.svg", "latency-p99-uniform.svg"];
     assert_eq!(drawn("latency-p99-tornado,latency-p99-uniform", "tails"), tails);
+    assert_eq!(drawn("latency-p99", "both"), tails);
     let (_, errors) = place.fail(&["plot", "o", "--only", "latencies"]);
     assert!(errors.contains("possible values: latency"), "{errors}");
+}
+
+/// The figure of panels is called otherwise than the kinds that it shows.
+#[test]
+fn kinds_that_are_asked_for_are_drawn_as_panels_too() {
+    let place = Workplace::new("told_only_panels");
+    let steady = SMALL.replace("2 us", "20 us").replace("= 3\n", "= 20\n");
+    let grid =
+        "[sweep.grid]\ntraffic.load = [0.1, 0.2]\ntraffic.pattern = [\"uniform\", \"tornado\"]\n";
+    place.write("a.toml", &format!("{steady}{grid}[sweep.figures]\neach = \"traffic.pattern\"\n"));
+    place.run(&["sweep", "a.toml", "--out", "o", "--no-figures"]);
+    for (only, file) in [
+        ("latency", "panels.svg"),
+        ("accepted,latency", "panels.svg"),
+        ("latency-p99", "latency-p99.svg"),
+        ("latency-tornado", "latency-tornado.svg"),
+    ] {
+        let call = ["plot", "o", "--panels", "--only", only, "--format", "svg", "--out", only];
+        let drawn = place.run(&call);
+        assert_eq!(drawn.trim_end(), format!("{only}/{file}"), "{only}");
+    }
+}
+
+#[test]
+fn check_and_run_name_the_routing_as_scenarios_do() {
+    let place = Workplace::new("told_routing");
+    let torus = |routing: &str| SMALL.replace("[traffic]", &format!("{routing}\n[traffic]"));
+    for (routing, named) in [
+        ("", "[routing.direction_order]: +x +y -x -y"),
+        (
+            "[routing.direction_order]\norder = [\"+x\", \"-x\", \"+y\", \"-y\"]",
+            "[routing.direction_order]: +x -x +y -y",
+        ),
+        ("[routing.outflank]", "[routing.outflank]"),
+        ("[routing.angara]\nalgorithm = \"bfs\"", "`algorithm = \"bfs\"` in [routing.angara]: "),
+        (
+            "[routing]\nrule = \"minimal-up-down\"",
+            "`rule = \"minimal-up-down\"`: all shortest ways",
+        ),
+        ("[routing]\nrule = \"valiant\"", "`rule = \"valiant\"`: "),
+    ] {
+        place.write("a.toml", &torus(routing));
+        let said = place.run(&["check", "a.toml"]);
+        assert!(said.contains(&format!("\n  routing            {named}")), "{said}");
+    }
+    let said = place.run(&["run", "a.toml", "--out", "o"]);
+    assert!(said.contains("\n  routing           `rule = \"valiant\"`\n"), "{said}");
+}
+
+#[test]
+fn a_single_switch_is_told_nothing_of_channels_between_switches() {
+    let place = Workplace::new("told_single_switch");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let far = "[link]\nlatency = \"2 us\"\n";
+    place.write("a.toml", &format!("[topology.switch]\nterminals = 8\n{far}[traffic]{rest}"));
+    let output = place.flitlab(&["check", "a.toml"]);
+    let (printed, said) = (output.stdout, String::from_utf8(output.stderr).unwrap());
+    let printed = String::from_utf8(printed).unwrap();
+    assert!(printed.contains("channels           0 between routers"), "{printed}");
+    assert!(!printed.contains("spread") && !said.contains("router.buffer"), "{printed}{said}");
 }
 
 /// A remote memory operation is a request and a response, which go in direction order unless they are

@@ -524,7 +524,7 @@ impl<'a, H: Fn(Head, Errand, &mut Vec<Hop>)> Walk<'a, H> {
         let at = router;
         if list.len() == first {
             let destination = self.name_of(errand);
-            let phase = self.phases.map(|_| self.places.phase(place));
+            let phase = self.phases.map(|phases| phases.leading_on(self.places.phase(place)));
             self.flaws.push(RelationFlaw::DeadEnd { destination, at, after, phase });
         } else if !list[first..].iter().any(|&hop| {
             hop.escape && self.go(router, hop).is_none_or(|(after, _)| self.is_escape(after))

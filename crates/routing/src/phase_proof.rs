@@ -409,7 +409,7 @@ impl<'a> Walk<'a> {
         task.for_each_list((router, phase), target, |own| list.extend(alike.hops_of_list(own)));
         if list.len() == first {
             let destination = self.name_of(target);
-            let phase = Some(phase);
+            let phase = Some(task.phases.leading_on(phase));
             self.flaws.push(RelationFlaw::DeadEnd { destination, at: router, after: came, phase });
         }
         way.push(Step { state, router, came, first, next: first });

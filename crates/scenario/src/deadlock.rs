@@ -102,8 +102,8 @@ impl Scenario {
                 spec.rule.name(),
                 // Packets of this rule decide nothing, let alone again.
                 match spec.again {
-                    None => "routing.relation.rule=up-down",
-                    Some(_) => "'routing.relation={ rule = \"up-down\" }'",
+                    None => "routing.rule=up-down",
+                    Some(_) => "'routing={ rule = \"up-down\" }'",
                 }
             )),
             RoutingSpec::Relation(spec) if wormhole => Some(format!(

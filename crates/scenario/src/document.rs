@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::reference::reference_with;
-use flitlab_base::document::{Diagnostics, Reference, ShortForm, Toml};
+use flitlab_base::document::{Diagnostic, Diagnostics, Reference, ShortForm, Toml, Value, quoted};
 use flitlab_base::registry::Registry;
 
 /// `[routing] rule = "ugal"` is the short form of a relation.
@@ -39,7 +39,8 @@ impl Document {
     }
 
     fn of(toml: Toml) -> Self {
-        let toml = toml.with_short_form(RULE);
+        let mut toml = toml.with_short_form(RULE);
+        name_each(&mut toml);
         Self { toml, registry: Registry::default(), reference: Arc::default() }
     }
 
@@ -57,6 +58,24 @@ impl Document {
     /// Whether the document has a `[sweep]`.
     pub fn has_sweep(&self) -> bool {
         self.get("sweep").is_some()
+    }
+}
+
+/// Says how `figures` and `[sweep.figures]` go together where a text has both: TOML allows one, and
+/// the table has a key for what the other says.
+fn name_each(toml: &mut Toml) {
+    let Some(figures) = toml.get("sweep.figures") else { return };
+    let each = match &figures.value {
+        Value::Text(key) => quoted(key),
+        _ => quoted("traffic.pattern"),
+    };
+    let is_of_figures = |problem: &&mut Diagnostic| {
+        problem.message.ends_with("is given twice")
+            && problem.place.as_ref().is_some_and(|place| place.text() == "figures")
+    };
+    for problem in toml.problems.iter_mut().filter(is_of_figures) {
+        problem.help =
+            Some(format!("keep the table [sweep.figures], and write there `each = {each}`"));
     }
 }
 

@@ -56,6 +56,14 @@ impl RuleSpec {
         }
     }
 
+    /// Its meaning in a sentence.
+    pub fn doc(&self) -> &'static str {
+        match self {
+            Self::ByPlace(rule, _) => rule.doc,
+            Self::Phased(rule, _) => rule.doc,
+        }
+    }
+
     /// Whether it has rings that packets enter only if they leave room for another packet.
     pub fn keeps_bubble(&self) -> bool {
         matches!(self, Self::ByPlace(rule, _) if rule.keeps_bubble)

@@ -178,6 +178,21 @@ impl RoutingSpec {
         }
     }
 
+    /// The routing as a scenario names it, without its other keys: `rule = "ugal"`.
+    pub fn written(&self) -> String {
+        let table = |name: &str| format!("[routing.{name}]");
+        let algorithm = |of: &str, name: &str| format!("`algorithm = {name:?}` in {}", table(of));
+        match self {
+            Self::DirectionOrder(_) => table("direction_order"),
+            Self::Angara { algorithm: own, .. } => algorithm("angara", own.name),
+            Self::File(_) => table("file"),
+            Self::Adaptive(rules) => table(rules.non_minimal.table()),
+            Self::Agnostic { algorithm: own, .. } => algorithm("agnostic", own.name),
+            Self::OpenSm(_) => table("opensm"),
+            Self::Relation(spec) => format!("`rule = {:?}`", spec.rule.name()),
+        }
+    }
+
     /// Whether the routing is one for fabrics of this kind.
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
@@ -299,10 +314,7 @@ impl RoutingSpec {
                 "nue, nue-balanced, mud, up-down and segments route any fabric in any number of \
                  virtual channels; others may need more `lanes`, or a fabric of a certain shape or size"
             }
-            Self::Relation(_) => {
-                "minimal can deadlock, and nearest-ancestor where there is no tree, the other built-in rules can't; or write \
-                 `unproved = true`, and packets go by it until they wait for each other for ever"
-            }
+            Self::Relation(_) => "choose another rule, such as up-down, which is for any fabric",
             Self::OpenSm(_) => "the dump has to be that of this fabric, with what has failed in it",
         }
     }

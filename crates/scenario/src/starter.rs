@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 
 use super::reference::reference_with;
-use flitlab_base::document::{Item, KeyDoc, Reference, comment, describe, write_items};
+use flitlab_base::document::{
+    Item, KeyDoc, Reference, VariantDoc, comment, describe, quoted, write_items,
+};
 use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::{ANY_TABLE, BuilderKind};
 
@@ -139,19 +141,38 @@ impl Offers {
         self.required("topology", topology).iter().any(|key| key == "dimensions")
     }
 
-    /// The patterns that need nothing else said.
+    /// The patterns that need no file, and no list of nodes or patterns.
     pub fn patterns(&self) -> Vec<Offer> {
-        let mut patterns = self.choices("traffic.pattern");
-        // Of a list of patterns there is no usual one, and weights are a file's or a list's.
-        patterns.retain(|pattern| !["mixture", "matrix"].contains(&pattern.name.as_str()));
-        patterns
+        // Of such lists there is no usual one.
+        let variants = self.variants("traffic.pattern").iter();
+        let offered = variants.filter(|it| !["mixture", "matrix", "pairs"].contains(&it.name));
+        offered.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
     }
 
     /// The choices at a key that need no keys of their own.
     fn choices(&self, key: &str) -> Vec<Offer> {
-        let variants = self.reference.key(key).map_or(&[][..], |key| &key.variants);
-        let enough = variants.iter().filter(|it| it.fields.iter().all(|field| !field.required));
-        enough.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
+        let enough = |it: &&VariantDoc| it.fields.iter().all(|field| !field.required);
+        let variants = self.variants(key).iter().filter(enough);
+        variants.map(|it| Offer { name: it.name.into(), doc: it.doc }).collect()
+    }
+
+    fn variants(&self, key: &str) -> &[VariantDoc] {
+        self.reference.key(key).map_or(&[], |key| &key.variants)
+    }
+
+    /// A choice at a key as TOML, with examples of the keys that it can't do without.
+    fn written(&self, key: &str, name: &str) -> String {
+        let variant = self.variants(key).iter().find(|it| it.name == name);
+        let fields = variant.map_or(&[][..], |it| &it.fields).iter();
+        let example = |field: &KeyDoc| {
+            let own = field.path.rsplit('.').next().unwrap_or_default();
+            format!("{own} = {}", field.example)
+        };
+        let needed: Vec<String> = fields.filter(|field| field.required).map(example).collect();
+        match needed.is_empty() {
+            true => quoted(name),
+            false => format!("{{ {name} = {{ {} }} }}", needed.join(", ")),
+        }
     }
 
     /// The tables below one, with what each is for.
@@ -299,7 +320,7 @@ impl Writing<'_> {
                 return shown.then_some(value);
             }
         }
-        let pattern = || format!("\"{}\"", starter.pattern);
+        let pattern = || self.offers.written(path, &starter.pattern);
         let value = match (path, &starter.workload) {
             ("router.preset", _) if !angara => "\"infiniband-4xqdr\"".into(),
             // A torus takes in more than one of InfiniBand's adapters gives.
@@ -332,6 +353,20 @@ impl Writing<'_> {
 mod tests {
     use super::*;
     use crate::{Document, Scenario, Sweep};
+
+    #[test]
+    fn a_pattern_that_needs_keys_is_written_with_them() {
+        let offers = Offers::new(&Registry::default());
+        for (pattern, written) in [
+            ("hotspot", "pattern = { hotspot = { share = 0.2 } }"),
+            ("hot-region", "pattern = { hot-region = { size = 8, share = 0.2 } }"),
+        ] {
+            let starter = Starter { pattern: pattern.into(), ..Starter::default() };
+            let text = offers.text(&starter, ("flitlab", "a.toml"));
+            assert!(text.contains(written), "{text}");
+        }
+        assert!(offers.patterns().iter().all(|pattern| pattern.name != "pairs"));
+    }
 
     #[test]
     fn every_offer_makes_a_scenario_that_reads() {
@@ -393,7 +428,8 @@ mod tests {
             }
             read(&starter);
             // The partners of a finite exchange are fixed.
-            if !["uniform", "group-shift"].contains(&starter.pattern.as_str()) {
+            let at_random = ["uniform", "hotspot", "hot-region", "group-shift"];
+            if !at_random.contains(&starter.pattern.as_str()) {
                 let workload = StarterWorkload::Exchange("4 KiB".into());
                 read(&Starter { workload, ..starter });
             }

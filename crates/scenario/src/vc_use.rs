@@ -39,12 +39,14 @@ impl Scenario {
     }
 
     /// The value of `routing.agnostic.spread` by which the packets of its forwarding table would
-    /// take more virtual channels, and how many then; `None` if there is none.
+    /// take more virtual channels, and how many then; `None` if there is none, or no channel between
+    /// routers.
     pub fn spread_to_advise(&self) -> Option<(&'static str, u8)> {
         let RoutingSpec::Agnostic { parameters, .. } = &self.network.routing else { return None };
         let Routes::Forwarding(table) = self.network.routes().ok()? else { return None };
         let width = table.vc_count();
-        if parameters.spread.is_some() || parameters.vcs < 2 * width {
+        let crosses = self.network.fabric.channels() > 0;
+        if !crosses || parameters.spread.is_some() || parameters.vcs < 2 * width {
             return None;
         }
         let value = match table.vc_assignment() {

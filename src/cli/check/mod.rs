@@ -24,7 +24,9 @@ use flitlab::narrow::narrow;
 use flitlab::output_queued::Parameters as OutputQueued;
 use flitlab::routing::{Freedom, RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
-use flitlab::scenario::{Deadlock, Diagnostics, RouterModel, RoutingSpec, Scenario, Sweep};
+use flitlab::scenario::{
+    Deadlock, Diagnostics, Network, RouterModel, RoutingSpec, Scenario, Sweep,
+};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
@@ -214,6 +216,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     if let Some(cables) = cables::text(simulation.fabric(), parameters) {
         line("cables", cables);
     }
+    line("routing", routing(&scenario.network));
     line("router", preset(scenario));
     if let RouterModel::OutputQueued(routers) = &scenario.router {
         output_queued(routers, &mut line);
@@ -255,9 +258,6 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     }
     if let Some(passage) = simulation.passage() {
         line("getting across", passage_text(&passage, unit_of_retry(parameters)));
-    }
-    if let RoutingSpec::Agnostic { algorithm, .. } = &scenario.network.routing {
-        line("forwarding table", format!("by {}: {}", algorithm.name, algorithm.doc));
     }
     if let Some(interruption) = interruption(scenario) {
         line("interruption", interruption);
@@ -314,6 +314,23 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         line("silent nodes", format!("{silent}: {reason}"));
     }
     text
+}
+
+/// The routing as the scenario names it, and what it does.
+fn routing(network: &Network) -> String {
+    let does = match (&network.routing, network.torus()) {
+        (RoutingSpec::DirectionOrder(rules), Some((torus, _))) => {
+            let moves = |port: &u16| torus.sizes()[torus.dimension(u32::from(*port))] > 1;
+            let ports = rules.ports(torus.dimensions()).into_iter().filter(moves);
+            let names = ports.map(|port| torus.direction_name(port.into()));
+            names.collect::<Vec<_>>().join(" ")
+        }
+        (RoutingSpec::Angara { algorithm, .. }, _) => algorithm.doc.into(),
+        (RoutingSpec::Agnostic { algorithm, .. }, _) => algorithm.doc.into(),
+        (RoutingSpec::Relation(spec), _) => spec.rule.doc().into(),
+        _ => return network.routing.written(),
+    };
+    format!("{}: {}", network.routing.written(), does.trim_end_matches('.'))
 }
 
 /// The hops of packets: without load, if they take detours by what waits.

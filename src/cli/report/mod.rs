@@ -13,6 +13,7 @@ use super::results::{Results, repeated};
 use super::summary::{print_json, print_text};
 use super::{Failure, components, folder, unasked, unlike};
 use crate::cli::say::say;
+use crate::cli::text::counted;
 use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Loads, Network, Setting, Sweep, differences, settings};
 
@@ -210,7 +211,8 @@ fn reported(results: &Results, label: &str, all: usize) -> Result<Reported, Fail
     };
     let mut unfinished: Vec<String> = results.notes.iter().map(renamed).collect();
     if let Some(planned) = document.filter(|_| !results.finished).and_then(planned) {
-        unfinished.push(format!("{} points so far, of {planned}", results.rows.points.len()));
+        let points = counted(results.rows.points.len(), "point");
+        unfinished.push(format!("{points} so far, of {planned}"));
     }
     let mut facts = facts::facts(results, &keys);
     // The topology or the routing brings these along, where they are compared.

@@ -142,7 +142,10 @@ fn show(
 /// The unroutable pairs, a source a line.
 fn unroutable_text(fabric: &Fabric, pairs: &[(u32, u32)]) -> String {
     let sources: Vec<&[(u32, u32)]> = pairs.chunk_by(|one, other| one.0 == other.0).collect();
-    let mut lines = vec![format!("error: {} pairs have no route:", pairs.len())];
+    let mut lines = vec![match pairs.len() {
+        1 => "error: 1 pair has no route:".into(),
+        count => format!("error: {count} pairs have no route:"),
+    }];
     for pairs in sources.iter().take(SHOWN) {
         let names: Vec<String> =
             pairs.iter().take(SHOWN).map(|&(_, to)| fabric.router_name(to)).collect();

@@ -137,7 +137,9 @@ impl AngaraReport {
         line("shortest routes", histogram.join(", "));
         if self.pairs_with_several_routes > 0 {
             let several = self.pairs_with_several_routes;
-            line("routes in turn", format!("{several} pairs have several routes in the table"));
+            let have =
+                if several == 1 { "1 pair has".into() } else { format!("{several} pairs have") };
+            line("routes in turn", format!("{have} several routes in the table"));
         }
         line("channel load", load_text(&self.load));
         let Self { lower_bound, lower_bound_before_rounding, gap, .. } = self;

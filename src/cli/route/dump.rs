@@ -9,6 +9,7 @@ use super::forwarding_report::ForwardingReport;
 use super::{Failure, Route, read, refuse_file};
 use crate::cli::folder;
 use crate::cli::say::say;
+use crate::cli::text::{counted, counted_are};
 use flitlab::formats::FileKind;
 use flitlab::routing::agnostic::find_vcs;
 use flitlab::routing::opensm::{self, Dump, MAX_NODES, PathLevels};
@@ -74,8 +75,8 @@ pub(super) fn check(route: &Route, path: &Path) -> Result<(), Failure> {
         .map_err(|error| refuse_file(&netlist_path, &text, FileKind::Netlist, &error))?;
     if let Some(first) = netlist.left_out.first() {
         say(&format!(
-            "note: {} ports of adapters are left out of the netlist, such as \"{}\"; entries for them are skipped",
-            netlist.left_out.len(),
+            "note: {} left out of the netlist, such as \"{}\"; entries for them are skipped",
+            counted_are(netlist.left_out.len(), "adapter port"),
             first.name
         ));
     }
@@ -215,5 +216,16 @@ pub(super) fn save(
             }
         }
     })?;
+    if let Some(first) = netlist.left_out.first() {
+        let ports = netlist.left_out.len();
+        let them = if ports == 1 { "it" } else { "them" };
+        say(&format!(
+            "note: the tables in {} have no ways to {} that topology.netlist.leave_out leaves out, such as \"{}\": a network that \
+             takes them over cuts {them} off",
+            folder.display(),
+            counted(ports, "adapter port"),
+            first.name
+        ));
+    }
     route.note(&format!("table in {}", folder.display()))
 }

@@ -1,8 +1,10 @@
 //! A schedule's count as text for people.
 
 use super::super::terminal::fact;
+use super::super::text::counted;
 use flitlab::application::read::Reading;
 use flitlab::application::{Share, Tally};
+use flitlab::narrow::narrow;
 use flitlab::units::{Bytes, bytes_text};
 
 /// Where values begin.
@@ -47,7 +49,10 @@ pub(super) fn tally(tally: &Tally) -> String {
             Some(to) => format!("  up to {}", bytes_text(Bytes(to))),
             None => format!("  above {}", bytes_text(Bytes(class.from_bytes - 1))),
         };
-        line(&name, format!("{} messages, {}", class.messages, size(class.bytes as f64)));
+        line(
+            &name,
+            format!("{}, {}", counted(narrow(class.messages), "message"), size(class.bytes as f64)),
+        );
     }
     let share = |share: &Share, text: fn(f64) -> String| {
         let (least, most) = (text(share.least as f64), text(share.most as f64));

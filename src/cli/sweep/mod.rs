@@ -263,7 +263,7 @@ impl Sweep {
         if !left_out.is_empty() {
             bar.finish();
             say(&format!(
-                "note: {} left out, since their series had ended past saturation (sweep.past_saturation)",
+                "note: {} left out, since the series had ended past saturation (sweep.past_saturation)",
                 text::counted_are(left_out.len(), "point")
             ));
         }

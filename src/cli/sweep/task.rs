@@ -94,7 +94,7 @@ impl Task {
         match share.len() - obtained {
             0 => Ok(()),
             left_out => print_text(&format!(
-                "{} left out, since their series had ended past saturation\n",
+                "{} left out, since the series had ended past saturation\n",
                 counted_are(left_out, "point")
             )),
         }

@@ -265,7 +265,7 @@ const ROWS: &[Advice] = &[
         name: "a relation that is not proved",
         scenario: "[routing.relation]\nrule = \"minimal\"\nunproved = true\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
         call: &["check", "a.toml"],
-        says: "try --set routing.relation.rule=up-down",
+        says: "try --set routing.rule=up-down",
         follow: Sets,
     },
     Advice {
@@ -328,6 +328,53 @@ const ROWS: &[Advice] = &[
         call: &["check", "a.toml"],
         says: "write [topology.torus] and below it `dimensions = [4, 4]`",
         follow: Replace("[topology]\ntorus = [4, 4]", "[topology.torus]\ndimensions = [4, 4]"),
+    },
+    Advice {
+        name: "a rule that the proof refuses on a Cascade",
+        scenario: "[topology.cascade]\nrows = 2\ncolumns = 3\nglobal_cables = 6\n[routing]\nrule = \"par\"\n\
+                   [traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "choose one that can't deadlock on any fabric, such as `rule = \"up-down\"`;",
+        follow: Replace("\"par\"", "\"up-down\""),
+    },
+    Advice {
+        name: "a rule that decides again, and that the proof refuses",
+        scenario: "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\n[router]\nvirtual_channels = 2\n\
+                   [routing]\nrule = \"minimal\"\ndecides_again = \"1 us\"\n[traffic]\npattern = \"uniform\"\n\
+                   load = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "such as `rule = \"up-down\"` without `decides_again`;",
+        follow: Replace("\"minimal\"\ndecides_again = \"1 us\"\n", "\"up-down\"\n"),
+    },
+    Advice {
+        name: "a rule that can deadlock and is used unproved",
+        scenario: "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\n[routing]\nrule = \"minimal\"\n\
+                   unproved = true\n[traffic]\npattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "try --set routing.rule=up-down",
+        follow: Sets,
+    },
+    Advice {
+        name: "a rule of groups on a fabric without any",
+        scenario: "[topology.switched_torus]\ndimensions = [8, 8]\n[routing]\nrule = \"par\"\n[traffic]\n\
+                   pattern = \"uniform\"\nload = 0.1\n",
+        call: &["check", "a.toml"],
+        says: "or up-down, which needs one",
+        follow: Replace("\"par\"", "\"up-down\""),
+    },
+    Advice {
+        name: "the two ways to say how figures look",
+        scenario: "[traffic]\npattern = \"uniform\"\n[sweep]\nfigures = \"traffic.pattern\"\n[sweep.grid]\n\
+                   traffic.load = [0.1, 0.2]\ntraffic.pattern = [\"uniform\", \"tornado\"]\n[sweep.figures]\n\
+                   width = \"89mm\"\n",
+        call: &["check", "a.toml"],
+        says: "write there `each = \"traffic.pattern\"`",
+        follow: Replace(
+            "figures = \"traffic.pattern\"\n[sweep.grid]\n\
+             traffic.load = [0.1, 0.2]\ntraffic.pattern = [\"uniform\", \"tornado\"]\n[sweep.figures]\n",
+            "[sweep.grid]\ntraffic.load = [0.1, 0.2]\ntraffic.pattern = [\"uniform\", \"tornado\"]\n\
+             [sweep.figures]\neach = \"traffic.pattern\"\n",
+        ),
     },
 ];
 

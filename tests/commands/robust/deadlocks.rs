@@ -68,6 +68,16 @@ fn a_load_that_deadlocks_is_told_too() {
     let set = sets.iter().find(|set| set.contains("bubble")).unwrap();
     let (code, said) = place.soon(&["run", "a.toml", "--set", set], &[]);
     assert_eq!(code, 0, "{said}");
+    // Points of a sweep are counted, one or several.
+    for (folder, loads, told) in [
+        ("one", "[0.01, 1.0]", "1 point ended in this deadlock:\n"),
+        ("two", "[0.9, 1.0]", "2 points ended in a deadlock, the first of them in this one:\n"),
+    ] {
+        let text = place.read("a.toml");
+        place.write("b.toml", &format!("{text}[sweep.grid]\ntraffic.load = {loads}\n"));
+        let (code, said) = place.soon(&["sweep", "b.toml", "--out", folder], &[]);
+        assert!(code == 3 && said.contains(told), "{said}");
+    }
 }
 
 #[test]

@@ -153,6 +153,8 @@ enum Wrong {
     OneVc,
     /// Packets to one router have no hop at another one.
     Leaky,
+    /// Packets have no hop in a phase that they reach on their way.
+    LeakyBehind,
     /// It decides on no phase at all.
     Undecided,
     /// It starts in a phase that no packet may start in.
@@ -212,6 +214,7 @@ impl PhasedRule for Mutant {
         match self.wrong {
             Wrong::OneVc => hops.iter_mut().for_each(|hop| hop.vc = 0),
             Wrong::Leaky if (at.router, at.target) == (2, 9) => hops.clear(),
+            Wrong::LeakyBehind if at.phase == 2 => hops.clear(),
             Wrong::Phase => hops.iter_mut().for_each(|hop| hop.phase = 99),
             _ => {}
         }
@@ -255,6 +258,7 @@ macro_rules! mutants {
 mutants! {
     ONE_VC "one-vc" OneVc
     LEAKY "leaky" Leaky
+    LEAKY_BEHIND "leaky-behind" LeakyBehind
     UNDECIDED "undecided" Undecided
     START "start" Start
     VIA "via" Via
@@ -272,6 +276,12 @@ fn a_rule_that_can_deadlock_is_refused_by_the_proof() {
             said.contains("the relation of rule `one-vc` is refused: packets can deadlock"),
             "{said}"
         );
+        let help = "help: correct the code of the rule (docs/extending.md); or choose one that can't deadlock on any fabric, \
+                    such as `rule = \"up-down\"`;";
+        assert!(said.contains(help), "{said}");
+        let followed = [network, ROUTERS[0], &routing("\"up-down\"")].concat();
+        let document = Document::parse("phased.toml", &followed).with_registry(&mutants());
+        assert!(Scenario::read(&document).is_ok());
     }
 }
 
@@ -288,7 +298,7 @@ fn a_rule_that_leaves_a_packet_without_a_hop_is_named_with_the_place() -> Test {
         assert_eq!(ended.code, 2, "{}", ended.text);
         for part in [
             "the relation of rule `leaky` is refused: packets to S9 that come to S2",
-            "have nowhere to go in phase ",
+            "have nowhere to go in phase 1\n",
             "leaky.toml:12",
             "help: correct the code of the rule",
         ] {
@@ -301,6 +311,15 @@ fn a_rule_that_leaves_a_packet_without_a_hop_is_named_with_the_place() -> Test {
         assert!(fs::read_to_string(page)?.contains(said.trim_end()), "{said}");
     }
     Ok(())
+}
+
+#[test]
+fn a_phase_without_hops_is_named_though_packets_start_in_another_one() {
+    for network in [DRAGONFLY, HYPERX] {
+        let text = [network, ROUTERS[0], &routing("'leaky-behind'")].concat();
+        let said = refused(&mutants(), &text);
+        assert!(said.contains("have nowhere to go in phase 2\n"), "{said}");
+    }
 }
 
 #[test]

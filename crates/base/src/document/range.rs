@@ -5,6 +5,9 @@ use super::{Diagnostic, Location, Node, Table, Value, quoted};
 /// The most values of a range.
 const MAX_VALUES: i128 = 100_000;
 
+/// The most digits of a number, and the most of them behind the point.
+const MOST_DIGITS: u32 = 18;
+
 /// The keys that a table with a range has, all required.
 pub const KEYS: [&str; 3] = ["from", "to", "step"];
 
@@ -16,36 +19,54 @@ struct Decimal {
     unit: String,
 }
 
+/// Why a value can't be an end or the step of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    /// It is no number.
+    NoNumber,
+    /// It has more digits than decimal arithmetic has room for.
+    TooLong,
+}
+
 impl Decimal {
     /// A number, or text that is a number and a unit.
-    fn read(node: &Node) -> Option<Self> {
+    fn read(node: &Node) -> Result<Self, Unread> {
         match &node.value {
             Value::Integer(Some(number)) => Self::parse(&number.to_string(), ""),
+            Value::Integer(None) => Err(Unread::TooLong),
             Value::Float(_, text) => Self::parse(text, ""),
             Value::Text(text) => {
                 let text = text.trim();
-                let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')))?;
+                let split = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')));
+                let split = split.ok_or(Unread::NoNumber)?;
                 Self::parse(&text[..split].replace('_', ""), text[split..].trim())
             }
-            _ => None,
+            _ => Err(Unread::NoNumber),
         }
     }
 
-    fn parse(text: &str, unit: &str) -> Option<Self> {
+    fn parse(text: &str, unit: &str) -> Result<Self, Unread> {
         let lower = text.to_ascii_lowercase();
-        let (digits, exponent) = match lower.split_once('e') {
-            Some((digits, exponent)) => (digits, exponent.parse::<i32>().ok()?),
-            None => (lower.as_str(), 0),
-        };
+        let (digits, exponent) = lower.split_once('e').unwrap_or((&lower, "0"));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let mantissa: i128 = format!("{whole}{fraction}").parse().ok()?;
-        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-        if !(-18..=18).contains(&scale) {
+        let mantissa = format!("{whole}{fraction}");
+        if ![&mantissa, exponent].into_iter().all(is_whole) {
+            return Err(Unread::NoNumber);
+        }
+        Self::scaled((&mantissa, fraction.len()), exponent, unit).ok_or(Unread::TooLong)
+    }
+
+    /// The number with these digits, `decimals` of them behind the point, times ten to the exponent;
+    /// `None` if there is no room for it.
+    fn scaled((digits, decimals): (&str, usize), exponent: &str, unit: &str) -> Option<Self> {
+        let mantissa: i128 = digits.parse().ok()?;
+        let scale = i32::try_from(decimals).ok()?.checked_sub(exponent.parse().ok()?)?;
+        if scale.unsigned_abs() > MOST_DIGITS {
             return None;
         }
         let mantissa = mantissa.checked_mul(10i128.pow(scale.min(0).unsigned_abs()))?;
         // Leaves room for 18 more decimals.
-        let fits = mantissa.unsigned_abs() <= 1_000_000_000_000_000_000;
+        let fits = mantissa.unsigned_abs() <= 10u128.pow(MOST_DIGITS);
         fits.then(|| Self { mantissa, scale: scale.max(0).unsigned_abs(), unit: unit.into() })
     }
 
@@ -67,6 +88,12 @@ impl Decimal {
         let space = if self.unit.is_empty() { "" } else { " " };
         format!("{sign}{whole}{point}{fraction}{space}{}", self.unit)
     }
+}
+
+/// Whether a text is a whole number, perhaps with a sign.
+fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// The values of `{ from = 0.1, to = 0.9, step = 0.1 }`, each as text and as a value at the range's
@@ -93,15 +120,26 @@ pub fn values(
     }
     let mut read = |key: &str| {
         let node = table.get(key)?;
-        let decimal = Decimal::read(node);
-        if decimal.is_none() && !matches!(node.value, Value::Broken) {
-            problems.push(
+        let unread = match Decimal::read(node) {
+            Ok(decimal) => return Some((decimal, node)),
+            Err(_) if matches!(node.value, Value::Broken) => return None,
+            Err(unread) => unread,
+        };
+        problems.push(match unread {
+            Unread::NoNumber => {
                 Diagnostic::new(&node.place, format!("`{key}` of a range needs a number"))
                     .label(format!("this is {}", node.what()))
-                    .help("with a unit where the key has one, as in \"100 ns\""),
-            );
-        }
-        Some((decimal?, node))
+                    .help("with a unit where the key has one, as in \"100 ns\"")
+            }
+            Unread::TooLong => {
+                Diagnostic::new(&node.place, format!("`{key}` of a range has too many digits"))
+                    .label(format!(
+                        "at most {MOST_DIGITS} digits, and {MOST_DIGITS} behind the point"
+                    ))
+                    .help("round it, or write the values themselves as a list: [0.1, 0.2, 0.3]")
+            }
+        });
+        None
     };
     let (from, to, step) = (read("from"), read("to"), read("step"));
     let (Some((from, _)), Some((to, to_node)), Some((step, step_node))) = (from, to, step) else {
@@ -185,6 +223,26 @@ mod tests {
         assert_eq!(texts("{ from = 3, to = 3, step = 1 }").unwrap(), ["3"]);
         let times = texts("{ from = \"50 ns\", to = \"150 ns\", step = \"50 ns\" }").unwrap();
         assert_eq!(times, ["\"50 ns\"", "\"100 ns\"", "\"150 ns\""]);
+    }
+
+    #[test]
+    fn a_number_with_too_many_digits_is_told_from_what_is_no_number() {
+        for (step, message) in [
+            ("0.1000000000000000001", "`step` of a range has too many digits"),
+            ("1234567890123456789", "`step` of a range has too many digits"),
+            ("99999999999999999999", "`step` of a range has too many digits"),
+            ("1e-19", "`step` of a range has too many digits"),
+            ("\"0.0000000000000000001 ns\"", "`step` of a range has too many digits"),
+            ("nan", "`step` of a range needs a number"),
+            ("\"some ns\"", "`step` of a range needs a number"),
+        ] {
+            let text = format!("range = {{ from = 0.1, to = 0.5, step = {step} }}");
+            let document = Toml::parse("a.toml", &text);
+            let node = document.get("range").unwrap();
+            let Value::Table(table) = &node.value else { panic!() };
+            let problems = values("range", table, &node.place).unwrap_err();
+            assert_eq!(problems[0].message, message, "{step}");
+        }
     }
 
     #[test]

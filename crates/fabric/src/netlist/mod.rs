@@ -303,6 +303,7 @@ Ca\t2 \"H-00000000000000b0\"\t\t# \"one\"
         expect(discovered("[1](b1) \t", "[1](a1) \t"), 16, "line 9");
         expect(discovered("port 0 lid 8 ", "port 0 lid 7 "), 9, "line 3");
         expect(discovered("# lid 2 lmc", "# lid 7 lmc"), 17, "line 3");
+        expect(discovered("lid 2 lmc 0", "lid 2 lmc 8"), 17, "lmc 8 is none that a port can have");
         // A port may have its node's identifier, and LID 0 stands for none.
         for (from, to) in [("[1](b1) \t", "[1](b0) \t"), ("lid 1 lmc", "lid 0 lmc")] {
             Netlist::read(&DISCOVERED.replace(from, to)).unwrap();

@@ -8,6 +8,7 @@ use super::speed::{Stated, with_rates};
 use super::{Adapter, FIRST_ADAPTER, FIRST_SWITCH, Netlist, Switch};
 use crate::{Cabling, LaneRate};
 use flitlab_base::InvalidLine;
+use flitlab_base::narrow::narrow;
 
 pub(super) fn read(text: &str, leave_out: &LeaveOut) -> Result<Netlist, InvalidLine> {
     let Lines { mut records, messages } = records(text)?;
@@ -69,7 +70,7 @@ pub(super) fn read(text: &str, leave_out: &LeaveOut) -> Result<Netlist, InvalidL
                         port: link.port,
                         port_guid: port_guid(record, link),
                         lid: link.lid,
-                        lmc: link.lmc,
+                        lmc: narrow(link.lmc),
                     });
                 }
                 // Each cable is added once, from the end that comes first.
@@ -149,7 +150,13 @@ fn identifiers(records: &[Record<'_>]) -> Result<(), InvalidLine> {
     let mut guids: HashMap<u64, (usize, usize)> = HashMap::new();
     let mut lids: HashMap<u16, usize> = HashMap::new();
     // Of a port with an LMC above 0 all of them.
-    let mut lid = |first: Option<u16>, lmc: u8, line: usize| {
+    let mut lid = |first: Option<u16>, lmc: u64, line: usize| {
+        // It has three bits.
+        const MOST: u64 = 7;
+        if lmc > MOST {
+            let message = format!("lmc {lmc} is none that a port can have: these are 0 to {MOST}");
+            return Err(InvalidLine::new(line, message));
+        }
         let Some(first) = first else { return Ok(()) };
         if first % (1 << lmc) != 0 {
             let message =

@@ -61,7 +61,7 @@ pub(super) struct Link<'t> {
     /// Local identifier of an adapter's port; `None` if there is none.
     pub lid: Option<u16>,
     /// Its LID mask control; 0 if nothing is said.
-    pub lmc: u8,
+    pub lmc: u64,
     /// The cable's rate as this end states it.
     pub stated: Stated,
 }
@@ -231,11 +231,11 @@ fn lid(comment: &str) -> Option<u16> {
     words.next()?.parse().ok().filter(|&lid| lid > 0)
 }
 
-/// The number after the first word `lmc`, which has three bits.
-fn lmc(comment: &str) -> Option<u8> {
+/// The number after the first word `lmc`, whether a port can have it or not.
+fn lmc(comment: &str) -> Option<u64> {
     let mut words = comment.split_whitespace();
     words.find(|word| *word == "lmc")?;
-    words.next()?.parse().ok().filter(|&lmc| lmc <= 7)
+    words.next()?.parse().ok()
 }
 
 fn header(line: usize, text: &str) -> Option<Record<'_>> {

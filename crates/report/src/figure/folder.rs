@@ -157,28 +157,47 @@ pub fn short_name(series: &str, figure: &str) -> String {
 /// All figures with their names.
 fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String, Figure)> {
     let look = &wish.look;
+    let columns = by_figure(&rows.points);
     let mut figures = drawn(rows, pens, wish);
     if look.panels {
+        keep_named(&mut figures, wish, &columns);
         // One unit for all panels of a row.
         let unit = figures.iter().filter_map(|(_, figure)| figure.longest_time()).reduce(f64::max);
         let unit = look.unit.or(unit.map(TimeUnit::of));
         let wish = FigureRequest { look: FigureStyle { unit, ..look.clone() }, ..wish.clone() };
-        figures = grid::combined(drawn(rows, pens, &wish), &by_figure(&rows.points), &wish);
-    }
-    tell_apart(&mut figures);
-    if !wish.names.is_empty() {
-        let of_kind = |name: &str, figure: &str| {
-            let kind = FIGURES.iter().chain(&wish.own).find(|kind| kind.name == name);
-            kind.is_some_and(|kind| FigureKind::names_stem(kind, figure))
-        };
-        figures.retain(|(figure, _)| {
-            wish.names.iter().any(|name| name == figure || of_kind(name, figure))
-        });
+        let mut panels = drawn(rows, pens, &wish);
+        // Chosen before they become panels, since the figure of panels has a name of its own.
+        keep_named(&mut panels, &wish, &columns);
+        figures = grid::combined(panels, &columns, &wish);
+        tell_apart(&mut figures);
+    } else {
+        tell_apart(&mut figures);
+        keep_named(&mut figures, wish, &columns);
     }
     let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
     let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
     figures.into_iter().map(finished).collect()
+}
+
+/// Keeps the figures that were asked for: by their kind, by the name of their file, or by that name
+/// without the column, such as `latency-p99` for `latency-p99-uniform`.
+fn keep_named(
+    figures: &mut Vec<(String, Figure)>,
+    wish: &FigureRequest,
+    columns: &[(String, Vec<Point>)],
+) {
+    if wish.names.is_empty() {
+        return;
+    }
+    let is_named = |name: &str, figure: &str| {
+        let kind = FIGURES.iter().chain(&wish.own).find(|kind| kind.name == name);
+        kind.is_some_and(|kind| FigureKind::names_stem(kind, figure))
+            || figure.strip_prefix(name).is_some_and(|rest| {
+                rest.is_empty() || columns.iter().any(|(column, _)| rest == file_name(column))
+            })
+    };
+    figures.retain(|(figure, _)| wish.names.iter().any(|name| is_named(name, figure)));
 }
 
 /// All figures with their names, each for itself: first those of each group of points, then those

@@ -359,6 +359,8 @@ impl Component for PhasedKind {
 pub struct PhasedSpec {
     /// The rule's name.
     pub name: &'static str,
+    /// Its meaning in a sentence.
+    pub doc: &'static str,
     /// The keys with their values as TOML, parted by ", "; with the name they say which rule it is.
     keys: Arc<str>,
     /// The detours that its packets may take.
@@ -372,7 +374,7 @@ impl PhasedSpec {
         let start = reader.resolved.len();
         let bind = (row.read)(reader)?;
         let keys = reader.keys_since(start).into();
-        Some(Self { name: row.name, keys, misroutes: row.misroutes, bind })
+        Some(Self { name: row.name, doc: row.doc, keys, misroutes: row.misroutes, bind })
     }
 
     /// The built-in rule of this name with these keys, as TOML.

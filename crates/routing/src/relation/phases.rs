@@ -167,6 +167,18 @@ impl Phases {
         self.phases[usize::from(phase)] == Phase::Destination
     }
 
+    /// The phase whose hops lead packets of a phase to their destination: of one that decides the
+    /// first that it may decide on.
+    pub(crate) fn leading_on(&self, phase: u8) -> u8 {
+        match &self.phases[usize::from(phase)] {
+            Phase::Decides { among } => {
+                let straight = among.iter().copied().find(|&phase| self.leads_straight(phase));
+                straight.unwrap_or(phase)
+            }
+            Phase::Destination | Phase::Via { .. } => phase,
+        }
+    }
+
     /// Whether packets in a phase go by way of something.
     #[inline]
     pub fn is_via(&self, phase: u8) -> bool {

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use super::Checks;
 use crate::schema::Draft;
 use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
+use flitlab_base::registry::Component;
 use flitlab_fabric::Fabric;
-use flitlab_routing::{MAX_VCS, relation::NoRelation};
+use flitlab_routing::MAX_VCS;
+use flitlab_routing::phased::PhasedKind;
+use flitlab_routing::relation::{NoRelation, RelationRule};
 
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]
@@ -163,7 +166,12 @@ fn routable(network: Network) -> Result<Network, Refusal> {
             "leave out `credits`, or take a Dragonfly and leave out `via`".into()
         }
         RoutingError::NoRelation(NoRelation::NoGroups | NoRelation::NoRows) => {
-            "take minimal-by-hop, valiant or ugal (without `via`), which are for any fabric".into()
+            "take ugal or valiant (without `via` and `sees`) or minimal-by-hop, which need a virtual channel for each hop of a way, or \
+             up-down, which needs one"
+                .into()
+        }
+        RoutingError::NoRelation(NoRelation::Table(_)) => {
+            "choose another rule, such as minimal-up-down, whose escape needs no table".into()
         }
         RoutingError::NoRelation(NoRelation::NoPath(..)) => {
             "what has failed leaves the rule no path: choose another one, such as up-down, which connects all pairs of any \
@@ -182,6 +190,22 @@ fn routable(network: Network) -> Result<Network, Refusal> {
             "correct the code of the rule, or choose another one: it has to return a hop wherever its own hops lead a \
              packet, and each hop has to lead nearer (docs/extending.md)"
                 .into()
+        }
+        &RoutingError::Unproved { rule, is_cycle: true, .. } => {
+            let decides_again =
+                matches!(&network.routing, RoutingSpec::Relation(spec) if spec.again.is_some());
+            // Packets of that rule decide nothing, let alone again.
+            let without = if decides_again { " without `decides_again`" } else { "" };
+            let is_built_in =
+                RelationRule::named(rule).is_some() || PhasedKind::named(rule).is_some();
+            let code = match is_built_in {
+                true => "",
+                false => "correct the code of the rule (docs/extending.md); or ",
+            };
+            format!(
+                "{code}choose one that can't deadlock on any fabric, such as `rule = \"up-down\"`{without}; or write \
+                 `unproved = true`, and packets go by this one until they wait for each other for ever"
+            )
         }
         RoutingError::PastHalf(_) => {
             "leave out `dateline`: with the bubble rule packets may go any way round a ring".into()

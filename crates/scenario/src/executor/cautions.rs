@@ -16,6 +16,10 @@ impl Simulation {
         if let RouterModel::OutputQueued(_) = self.scenario().router {
             return Vec::new();
         }
+        // Without channels between routers there is no buffer behind one, and nothing to choose.
+        if self.fabric().channels() == 0 {
+            return Vec::new();
+        }
         let parameters = &self.scenario().parameters;
         let trip = self.round_trip();
         let mut found: Vec<String> = short_buffer(parameters, trip).into_iter().collect();
@@ -56,7 +60,7 @@ impl Simulation {
             format!(
                 "by this rule a packet never takes a detour that begins by the port of its minimal way, since all virtual \
                  channels of the port count for both: that keeps the load of all sending nodes below {bound:.3}; try --set \
-                 'routing.relation.rule.ugal.queues=\"vc-if-shared\"'"
+                 'routing.rule.ugal.queues=\"vc-if-shared\"'"
             )
         })
     }

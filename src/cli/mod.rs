@@ -38,6 +38,7 @@ mod sweep;
 mod terminal;
 mod text;
 mod threads;
+mod time_left;
 mod unasked;
 mod unlike;
 mod workloads;

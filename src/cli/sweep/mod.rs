@@ -351,7 +351,8 @@ fn estimated<R>(
             }
         }
         if let Ok(plans) = plan(sweep, Some(&place.results)) {
-            bar.expect(plans.iter().map(|(_, time)| time.as_secs_f64()).collect(), threads);
+            let times: Vec<Vec<Duration>> = plans.into_iter().map(|(_, times)| times).collect();
+            bar.expect(&times, threads);
         }
         bar.await_plan(false);
     };

@@ -33,6 +33,7 @@ mod run_cost;
 mod same_file;
 mod say;
 mod schedule;
+mod slow_build;
 mod summary;
 mod sweep;
 mod terminal;

@@ -27,7 +27,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, program, text, unasked, unlike};
+use super::{Failure, folder, program, slow_build, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, CurvePrecision, Loads, Point};
@@ -131,6 +131,7 @@ impl Sweep {
         if let Some(differ) = unasked::text(&sweep.unasked) {
             say(&format!("note: {differ}"));
         }
+        slow_build::mention();
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
         }

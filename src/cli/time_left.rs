@@ -33,8 +33,7 @@ pub(super) struct SweepTime {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeLeft {
     pub seconds: f64,
-    /// Whether it is less if fewer loads are tried than may be: how many a curve needs it finds out
-    /// as it is drawn.
+    /// Whether loads are still being found: fewer may be needed than the plan has.
     pub at_most: bool,
 }
 

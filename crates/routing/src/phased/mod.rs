@@ -8,8 +8,8 @@
 //!
 //! A rule of another crate is a row in a [`Registry`](flitlab_base::registry::Registry). It is made
 //! of the same pieces: a [`DetourRule`] decides on [`Valiant`]'s detours, and [`Ways`], [`Leg`]s and
-//! [`Steps`] are for ways of its own. It is proved as these rules are, and tried out on some packets before any is
-//! simulated ([`Mistake`]).
+//! [`Steps`] are for ways of its own. It is proved as these rules are, and tried out on some packets
+//! before any is simulated ([`Mistake`]).
 //!
 //! | module | what it is for |
 //! |---|---|

@@ -14,10 +14,8 @@ use flitlab::adaptive::Misroute;
 use flitlab::package;
 use flitlab::registry::{Refused, Registry, Row};
 use flitlab::routing::phased::{
-    At, Course, Deciding, MinimalVcs, PhasedKind, PhasedRule, Queues, Sees, Valiant, ViaKind,
+    Course, Deciding, DetourRule, MinimalVcs, PhasedKind, Queues, Sees, Valiant, ViaKind,
 };
-use flitlab::routing::relation::{Hop, Phases};
-use flitlab::topology::{Channel, Fabric};
 use flitlab::traffic::{Partners, PatternKind};
 
 /// Each node sends to the one half of all nodes further on.
@@ -53,7 +51,11 @@ pub static SHORTER_QUEUE: Row<PhasedKind> = Row::new(
 #[derive(Debug)]
 struct ShorterQueue(Valiant);
 
-impl PhasedRule for ShorterQueue {
+impl DetourRule for ShorterQueue {
+    fn valiant(&self) -> &Valiant {
+        &self.0
+    }
+
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
         let minimal = self.0.minimal(packet);
         let Some(detour) = self.0.draw(packet, 0) else { return minimal };
@@ -62,30 +64,6 @@ impl PhasedRule for ShorterQueue {
             (Some(straight), Some(by_detour)) if straight > by_detour => detour,
             _ => minimal,
         }
-    }
-
-    fn phases(&self) -> Phases {
-        self.0.deciding_phases()
-    }
-
-    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        self.0.hops(fabric, at, hops);
-    }
-
-    fn longest(&self) -> u32 {
-        self.0.longest()
-    }
-
-    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
-        self.0.onward(fabric, router, destination)
-    }
-
-    fn steps(&self) -> String {
-        self.0.steps()
-    }
-
-    fn detours(&self) -> Option<&Valiant> {
-        Some(&self.0)
     }
 }
 

@@ -109,7 +109,7 @@ pub(super) fn command() -> Command {
         return whole;
     }
     let packages: Vec<String> = known.registry.packages().iter().map(ToString::to_string).collect();
-    let version = format!("{} with {}", env!("CARGO_PKG_VERSION"), packages.join(", "));
+    let version = format!("({FLITLAB} {} with {})", env!("CARGO_PKG_VERSION"), packages.join(", "));
     with_renamed_help(whole).name(known.name.clone()).version(version)
 }
 

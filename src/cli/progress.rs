@@ -3,7 +3,7 @@
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use terminal_size::{Width, terminal_size_of};
 use super::program::{self, Standing};
 use super::say::say;
 use super::text::duration;
+use super::time_left::{SweepTime, TimeLeft};
 use flitlab::measure::{Phase, Progress};
 use flitlab::units::time_text;
 
@@ -45,26 +46,13 @@ struct Line {
     over: AtomicBool,
     /// The current activity.
     message: Mutex<String>,
-    estimate: Mutex<Estimate>,
+    sweep_time: Mutex<SweepTime>,
     /// When the phase of a simulation began that is under way.
     phase: Mutex<Option<(Phase, Instant)>>,
 }
 
 /// How long work may take elsewhere before it is said what is being set up.
 const PATIENCE_OFF_TERMINAL_AT_FIRST: Duration = Duration::from_secs(2);
-
-/// How long the points of a sweep are thought to take.
-#[derive(Default)]
-struct Estimate {
-    /// Seconds of one thread, by point; empty if nothing is known.
-    seconds: Vec<f64>,
-    /// Points that are done, until their times are known.
-    done: Vec<usize>,
-    threads: usize,
-    /// They are being thought about: until then the first points, which are the quickest, say
-    /// nothing.
-    awaited: bool,
-}
 
 impl Bar {
     /// For one simulation, from the reading of its scenario on.
@@ -90,7 +78,7 @@ impl Bar {
             left_out: AtomicU64::new(0),
             over: AtomicBool::new(false),
             message: Mutex::new(message.into()),
-            estimate: Mutex::default(),
+            sweep_time: Mutex::default(),
             phase: Mutex::default(),
         });
         let shown = Self(line);
@@ -171,17 +159,14 @@ impl Bar {
         message.push_str(what);
     }
 
-    /// Sets the expected work of the points of a sweep, in seconds of one thread, and the number of
-    /// threads.
-    pub(super) fn expect(&self, seconds: Vec<f64>, threads: usize) {
-        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
-        (estimate.seconds, estimate.threads) = (seconds, threads);
+    /// Sets what to expect of the simulations of each point of a sweep, and the number of threads.
+    pub(super) fn expect(&self, times: &[Vec<Duration>], threads: usize) {
+        self.sweep_time().expect(times, threads);
     }
 
-    /// Sets whether the expected work of the points is still being estimated.
+    /// Sets whether it is still being found out what to expect of the points.
     pub(super) fn await_plan(&self, awaited: bool) {
-        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
-        estimate.awaited = awaited;
+        self.sweep_time().set_awaited(awaited);
     }
 
     /// One thing more is done.
@@ -191,16 +176,24 @@ impl Bar {
         }
     }
 
+    /// A simulation for this point of a sweep is there, computed in so long; `None` if it was kept.
+    pub(super) fn simulated_for(&self, point: usize, computed: Option<Duration>) {
+        self.sweep_time().simulated(point, computed);
+    }
+
     /// This point of a sweep is done.
     pub(super) fn point_done(&self, point: usize) {
         self.finished(point);
         self.one_done();
     }
 
-    /// What was expected of this point of a sweep is done; what is counted are others.
+    /// Nothing is left to simulate for this point of a sweep; what is counted are others.
     pub(super) fn finished(&self, point: usize) {
-        let mut estimate = self.0.estimate.lock().unwrap_or_else(PoisonError::into_inner);
-        estimate.done.push(point);
+        self.sweep_time().finish(point);
+    }
+
+    fn sweep_time(&self) -> MutexGuard<'_, SweepTime> {
+        self.0.sweep_time.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// So many things are to do that are not done, as far as is known.
@@ -332,29 +325,10 @@ impl Line {
         (done > 0).then(|| since.elapsed().as_secs_f64() * (100.0 / done.min(100) as f64 - 1.0))
     }
 
-    /// How long a sweep still takes, in words, if that is known: what its other points are thought to take, by how
-    /// long those took that are done; without an idea of either, as long a point as so far.
+    /// How long a sweep still takes, in words, if that is known.
     fn left(&self, elapsed: Duration, done: u64, all: u64) -> String {
-        let estimate = self.estimate.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = estimate.left(elapsed.as_secs_f64(), done, all);
-        left.map_or_else(String::new, |left| format!(", about {} left", duration(left)))
-    }
-}
-
-impl Estimate {
-    fn left(&self, elapsed: f64, done: u64, all: u64) -> Option<f64> {
-        if self.seconds.is_empty() {
-            return (done > 0 && !self.awaited)
-                .then(|| elapsed / done as f64 * (all - done.min(all)) as f64);
-        }
-        let whole: f64 = self.seconds.iter().sum();
-        let found: f64 = self.done.iter().filter_map(|&point| self.seconds.get(point)).sum();
-        let expected = whole / self.threads.max(1) as f64;
-        let share = if whole > 0.0 { found / whole } else { 1.0 };
-        // The more is done, the more the clock counts, and the less what was thought beforehand.
-        let by_clock = if share > 0.0 { elapsed / share } else { expected };
-        let total = share * by_clock + (1.0 - share) * expected;
-        Some((total * (1.0 - share)).max(0.0))
+        let sweep_time = self.sweep_time.lock().unwrap_or_else(PoisonError::into_inner);
+        sweep_time.left(elapsed, done, all).map_or_else(String::new, TimeLeft::text)
     }
 }
 
@@ -369,21 +343,6 @@ mod tests {
     use super::*;
     use flitlab::units::Picoseconds;
 
-    #[test]
-    fn what_is_left_of_a_sweep_begins_with_its_plan_and_ends_with_the_clock() {
-        let estimate = |done: Vec<usize>| Estimate {
-            seconds: vec![1.0, 1.0, 8.0],
-            done,
-            threads: 2,
-            awaited: true,
-        };
-        assert_eq!(estimate(vec![]).left(0.0, 0, 3), Some(5.0));
-        // Two tenths of the work in two seconds: ten seconds in all, of which a fifth is believed.
-        let left = estimate(vec![0, 1]).left(2.0, 2, 3).unwrap();
-        assert!((left - 0.8 * (0.2 * 10.0 + 0.8 * 5.0)).abs() < 1e-9, "{left}");
-        assert_eq!(estimate(vec![0, 1, 2]).left(9.0, 3, 3), Some(0.0));
-    }
-
     /// As it is told where there is no terminal.
     fn told(bar: &Bar) -> String {
         let told = bar.0.told();
@@ -394,7 +353,7 @@ mod tests {
     #[test]
     fn off_a_terminal_it_is_said_what_is_done_and_what_is_left() {
         let sweep = Bar::of_sweep(3);
-        sweep.expect(vec![40.0, 40.0, 80.0], 2);
+        sweep.expect(&[40, 40, 80].map(|seconds| vec![Duration::from_secs(seconds)]), 2);
         sweep.point_done(0);
         let said = told(&sweep);
         assert!(said.starts_with("1 of 3 done, 2 to go; "), "{said}");
@@ -417,13 +376,5 @@ mod tests {
         let work = Bar::of_work("reading the trace");
         let said = told(&work);
         assert!(said.starts_with("reading the trace, ") && said.ends_with(" so far"), "{said}");
-    }
-
-    #[test]
-    fn without_a_plan_points_that_are_left_take_as_long_as_those_that_are_done() {
-        assert_eq!(Estimate::default().left(4.0, 0, 10), None);
-        assert_eq!(Estimate::default().left(4.0, 2, 10), Some(16.0));
-        let awaited = Estimate { awaited: true, ..Estimate::default() };
-        assert_eq!(awaited.left(4.0, 2, 10), None, "a plan is about to come");
     }
 }

@@ -13,7 +13,7 @@ use super::progress::Bar;
 use super::say::say;
 use super::summary::{print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, folder};
+use super::{Failure, folder, slow_build};
 use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Flawed, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress,
@@ -164,6 +164,7 @@ impl Reproduce {
         let name = self.result.to_possible_value().expect("no value is hidden");
         let out = self.place(name.get_name())?;
         let cannot = |cause| Failure::Run(format!("can't write {}: {cause}", out.display()));
+        slow_build::mention();
         let quick = if self.quick { " --quick" } else { "" };
         let command = format!("flitlab reproduce {}{quick}", name.get_name());
         let kept = Arc::new(Kept::open(&out, &command, COMMIT)?);

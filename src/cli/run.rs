@@ -15,7 +15,7 @@ use super::run_cost::ExpectedCost;
 use super::same_file::refuse_same;
 use super::summary::{Cost, Expectation, Made, Printed, Summary, mention, print_json, print_text};
 use super::threads::Threads;
-use super::{Failure, components, folder, program, terminal, text, workloads};
+use super::{Failure, components, folder, program, slow_build, terminal, text, workloads};
 use crate::cli::say::say;
 use flitlab::measure::{LogFilter, Logged};
 use flitlab::report::figure::FigureRequest;
@@ -100,6 +100,7 @@ impl Run {
         }
         self.refuse_of_engine(&scenario)?;
         self.refuse_without_application(&scenario)?;
+        bar.above(slow_build::mention);
         if self.dry_run {
             return self.tell_cost(&scenario, &bar);
         }

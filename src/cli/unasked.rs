@@ -1,12 +1,10 @@
 //! Differences between a sweep's series that the sweep does not name, in words.
 
+use super::unlike::list;
 use flitlab::scenario::Unasked;
 
 /// Keys that are named, if they differ; of the others the number.
 const NAMED: [&str; 2] = ["link.rate", "router.maximum_payload"];
-
-/// The most series of a group that are named.
-const MAX_SERIES: usize = 4;
 
 /// The preset that makes all alike: on any fabric it does, and it has the bubble that keeps rings
 /// from deadlock.
@@ -33,11 +31,5 @@ fn group(group: &Unasked) -> String {
         1 => parts.push("one more key".into()),
         more => parts.push(format!("{more} more keys")),
     }
-    let named = group.series.iter().filter(|name| !name.is_empty()).take(MAX_SERIES);
-    let mut series: Vec<&str> = named.map(String::as_str).collect();
-    let more = format!("{} more", group.series.len() - series.len());
-    if series.len() < group.series.len() {
-        series.push(&more);
-    }
-    format!("{}: {} ({})", group.preset, series.join(", "), parts.join(", "))
+    format!("{}: {} ({})", group.preset, list(&group.series), parts.join(", "))
 }

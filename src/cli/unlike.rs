@@ -35,17 +35,20 @@ fn text(unlike: &Unlike) -> String {
 }
 
 fn group(group: &UnlikeGroup) -> String {
-    let names: Vec<&str> = group.series.iter().map(String::as_str).collect();
-    let names = names.into_iter().map(|name| if name.is_empty() { "the scenario" } else { name });
-    format!("{} ({})", group.has, list(&names.collect::<Vec<_>>()))
+    format!("{} ({})", group.has, list(&group.series))
 }
 
-/// The first names, and how many more there are.
-fn list(names: &[&str]) -> String {
-    let mut listed: Vec<&str> = names.iter().take(NAMED).copied().collect();
-    let more = format!("{} more", names.len() - listed.len());
+/// The first names of series or figures, and how many more there are. Commas part names, so a name
+/// that has one is quoted.
+pub(super) fn list(names: &[impl AsRef<str>]) -> String {
+    let one = |name: &str| match name {
+        "" => "the scenario".to_owned(),
+        name if name.contains(',') => format!("`{name}`"),
+        name => name.to_owned(),
+    };
+    let mut listed: Vec<String> = names.iter().take(NAMED).map(|it| one(it.as_ref())).collect();
     if listed.len() < names.len() {
-        listed.push(&more);
+        listed.push(format!("{} more", names.len() - listed.len()));
     }
     listed.join(", ")
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::workplace::{Workplace, with};
+use crate::common::workplace::{Workplace, scenario, with};
 
 /// A ring of five switches with two terminals each; LIDs 1 to 10 are those of H0 to H9. `SAFE`
 /// never crosses one of the cables, `CYCLIC` goes the short way round.
@@ -249,6 +249,21 @@ fn of_a_port_with_several_lids_one_is_followed_and_which_one_is_said() {
     assert!(checked.contains("up to 2 local identifiers (LMC above 0)"), "{checked}");
     let (code, errors) = place.fail(&["check", "a.toml", "--set", "routing.opensm.path_bits=2"]);
     assert!(code == 2 && errors.contains("at most 2 local identifiers"), "{errors}");
+}
+
+/// Three senders of a leaf share a spine by the tables of their partners' first LIDs, not by those of
+/// the second ones.
+#[test]
+fn path_bits_of_the_fat_tree_choose_the_table_without_contention() {
+    let place = Workplace::new("path_bits_of_a_tree");
+    let path = scenario("fat-tree/two-lids");
+    let found = place.json(&["sweep", &path, "--json", "--out", "o", "--no-figures"]);
+    let points = found["points"].as_array().unwrap();
+    let time = |bits: &str| {
+        let point = points.iter().find(|point| point["series"] == format!("path bits {bits}"));
+        point.unwrap()["completion_time_us"].as_f64().unwrap()
+    };
+    assert!(time("0") > 2.8 * time("1"), "{found}");
 }
 
 #[test]

@@ -146,6 +146,43 @@ fn series_of_a_figure_that_take_other_virtual_channels_are_told_with_the_way_out
     assert!(!place.run(&["check", "d.toml"]).contains("differ"));
 }
 
+/// The figure's name is no part of theirs, and a name with a comma is in quotes.
+#[test]
+fn series_that_differ_have_the_names_of_their_figures() {
+    let place = Workplace::new("told_names");
+    let (_, rest) = SMALL.split_once("[traffic]").unwrap();
+    let sweep = |series: &str, axis: &str| {
+        format!(
+            "[traffic]{rest}[sweep]\nfigures = \"traffic.pattern\"\n[sweep.series]\n{series}[sweep.grid]\n\
+             traffic.pattern = [\"uniform\", \"bit-complement\"]\n{axis}traffic.load = [0.1, 0.2]\n"
+        )
+    };
+    let tree = "[topology.tree]\narity = 4\nlevels = 2\n";
+    let routings = "table = { routing.agnostic = {} }\n\
+                    adaptive = { routing.relation.rule = \"nearest-ancestor\" }\n";
+    let axis = "router.arbitration = [\"random\", \"round-robin\"]\n";
+    place.write("a.toml", &format!("{tree}{}", sweep(routings, axis)));
+    let said = place.run(&["check", "a.toml"]);
+    let told = "virtual channels differ in uniform, bit-complement: 1 of 8 (`table, random`, \
+                `table, round-robin`); 8 of 8 (`adaptive, random`, `adaptive, round-robin`)";
+    assert!(said.contains(told), "{said}");
+    let topologies = "torus = { topology.torus = { dimensions = [4, 4] } }\n\
+                      tree = { topology.tree = { arity = 4, levels = 2 } }\n";
+    place.write("b.toml", &sweep(topologies, ""));
+    let said = place.run(&["check", "b.toml"]);
+    assert!(said.contains("angara: torus (") && said.contains("4xqdr: tree ("), "{said}");
+    // Where figures differ in the topology, the names there say nothing of it.
+    let by_topology = sweep("a = { seed = 1 }\nb = { seed = 2 }\n", "")
+        .replace("\"traffic.pattern\"", "\"topology\"")
+        .replace(
+            "traffic.pattern = [\"uniform\", \"bit-complement\"]",
+            "topology = [{ torus = { dimensions = [4, 4] } }, { tree = { arity = 4, levels = 2 } }]",
+        );
+    place.write("c.toml", &by_topology);
+    let said = place.run(&["check", "c.toml"]);
+    assert!(said.contains("angara: `a, torus") && said.contains("4xqdr: `a, tree"), "{said}");
+}
+
 #[test]
 fn rates_that_come_with_a_topology_are_told_where_series_compare_it() {
     let place = Workplace::new("told_unlike_rates");
@@ -154,7 +191,7 @@ fn rates_that_come_with_a_topology_are_told_where_series_compare_it() {
                   { tree = { arity = 4, levels = 2, rates = [\"100 Gb/s\"] } }]\n";
     place.write("a.toml", &format!("[traffic]{rest}{series}"));
     let said = place.run(&["check", "a.toml"]);
-    assert!(said.contains("rates differ") && said.contains("link.rate 100 Gb/s (tree"), "{said}");
+    assert!(said.contains("rates differ") && said.contains("link.rate 100 Gb/s (`tree"), "{said}");
     let own = format!("[link]\nrate = \"100 Gb/s\"\n[traffic]{rest}{series}");
     place.write("b.toml", &own);
     assert!(!place.run(&["check", "b.toml"]).contains("link.rate"));

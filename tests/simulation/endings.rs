@@ -150,7 +150,8 @@ fn beside_a_load_past_saturation_it_is_told_what_was_accepted() {
     let end = found.windows.iter().map(|window| window.end).max();
     assert_eq!(end, found.measured.simulated_time, "{:?}", found.windows.last());
     for workload in ["a", "b"] {
-        let own = found.windows.iter().filter(|window| window.workload.as_deref() == Some(workload));
+        let own =
+            found.windows.iter().filter(|window| window.workload.as_deref() == Some(workload));
         assert!(own.count() >= 8, "{workload}: {:?}", found.windows);
     }
 }

@@ -201,6 +201,10 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Script;
 
+/// Whether the engine was compiled with optimisation; without it, it simulates some eight times as
+/// slowly.
+pub const IS_OPTIMISED: bool = !cfg!(unoptimised);
+
 /// Runs a list of messages until everything is delivered, or nothing can move.
 ///
 /// # Errors

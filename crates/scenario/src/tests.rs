@@ -3,6 +3,7 @@
 mod fabrics;
 
 use super::*;
+use flitlab_base::document::KeyDoc;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Faults;
 use flitlab_routing::HalfRing;
@@ -276,6 +277,36 @@ fn the_reference_is_toml_and_its_lines_are_short() {
     assert!(toml::de::DeTable::parse(&page).is_ok(), "{page}");
     for line in page.lines() {
         assert!(line.chars().count() <= 102, "{line}");
+    }
+}
+
+/// Choices within choices, and in lists of tables, as well.
+#[test]
+fn the_reference_shows_every_name_that_can_be_chosen() {
+    fn names(keys: &[KeyDoc], found: &mut Vec<String>) {
+        for key in keys {
+            names(&key.fields, found);
+            for variant in &key.variants {
+                found.push(format!("\"{}\": {}", variant.name, variant.doc));
+                names(&variant.fields, found);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    names(&reference().keys().cloned().collect::<Vec<_>>(), &mut all);
+    let words =
+        |text: &str| text.split_whitespace().filter(|it| *it != "#").collect::<Vec<_>>().join(" ");
+    let page = words(&reference().to_string());
+    for name in &all {
+        assert!(page.contains(&words(name)), "{name}");
+    }
+    assert!(all.iter().any(|name| name.starts_with("\"atomic\": ")), "within \"flit\"");
+}
+
+#[test]
+fn a_word_of_the_reference_is_found_in_choices_within_choices() {
+    for word in ["virtual-output", "stomp"] {
+        assert!(!reference().about(word).is_empty(), "{word}");
     }
 }
 

@@ -76,7 +76,7 @@ impl Collect {
         let mut results = Results::begin(folder, resolved, json, &sweep, bar.clone(), interrupt)?;
         for (place, stored) in found {
             if progress[place.point] != Progress::LeftOut {
-                let obtained = Obtained { point: stored, computed: false };
+                let obtained = Obtained { point: stored, computed: None };
                 results.take(place, &sweep.points[place.point], obtained)?;
             }
         }

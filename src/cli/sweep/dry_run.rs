@@ -98,7 +98,7 @@ fn tasks(call: &Sweep, sweep: &scenario::Sweep, points: &[Planned]) -> Tasks {
 fn planned(
     number: usize,
     point: &Point,
-    (progress, time): (Progress, Duration),
+    (progress, times): (Progress, Vec<Duration>),
     search: bool,
 ) -> Planned {
     Planned {
@@ -109,7 +109,7 @@ fn planned(
         seed: point.scenario.seed,
         finished: progress == Progress::Finished,
         left_out: progress == Progress::LeftOut,
-        seconds: time.as_secs_f64(),
+        seconds: times.iter().sum::<Duration>().as_secs_f64(),
     }
 }
 

@@ -27,7 +27,7 @@ use super::interrupt::Interrupt;
 use super::progress::Bar;
 use super::summary::{SaturationNote, mention};
 use super::threads::Threads;
-use super::{Failure, folder, program, text, unasked, unlike};
+use super::{Failure, folder, program, slow_build, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, CurvePrecision, Loads, Point};
@@ -131,6 +131,7 @@ impl Sweep {
         if let Some(differ) = unasked::text(&sweep.unasked) {
             say(&format!("note: {differ}"));
         }
+        slow_build::mention();
         if self.dry_run {
             return dry_run::execute(&self, &sweep);
         }
@@ -351,7 +352,8 @@ fn estimated<R>(
             }
         }
         if let Ok(plans) = plan(sweep, Some(&place.results)) {
-            bar.expect(plans.iter().map(|(_, time)| time.as_secs_f64()).collect(), threads);
+            let times: Vec<Vec<Duration>> = plans.into_iter().map(|(_, times)| times).collect();
+            bar.expect(&times, threads);
         }
         bar.await_plan(false);
     };

@@ -107,11 +107,12 @@ impl<'f> Results<'f> {
         let found = report::Point::new(label, obtained.point);
         let rows = self.interrupt.hold();
         self.rows.add(&found)?;
+        self.bar.simulated_for(place.point, obtained.computed);
         if let Loads::Written { .. } = self.loads {
             self.bar.point_done(place.point);
         }
         drop(rows);
-        if !obtained.computed {
+        if obtained.computed.is_none() {
             self.known += 1;
         } else if !self.json {
             let line = point_text(&found.label, &found.measured, self.repeated);

@@ -138,7 +138,7 @@ impl Task {
 /// A line for the log.
 fn say(sweep: &scenario::Sweep, number: usize, obtained: &Obtained) -> Result<(), Failure> {
     let label = label_of(&sweep.points[number], u32::try_from(number).unwrap_or(u32::MAX));
-    let known = if obtained.computed { "" } else { " (was there)" };
+    let known = if obtained.computed.is_some() { "" } else { " (was there)" };
     print_text(&format!(
         "{}{known}\n",
         point_text(&label, &obtained.point.measured, sweep.repetitions > 1)

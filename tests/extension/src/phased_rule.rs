@@ -8,10 +8,8 @@ use flitlab::adaptive::Misroute;
 use flitlab::document::{Count, Reader, Whole};
 use flitlab::registry::Row;
 use flitlab::routing::phased::{
-    At, Bind, Course, Deciding, MinimalVcs, PhasedKind, PhasedRule, Queues, Sees, Valiant, ViaKind,
+    Bind, Course, Deciding, DetourRule, MinimalVcs, PhasedKind, Queues, Sees, Valiant, ViaKind,
 };
-use flitlab::routing::relation::{Hop, Phases};
-use flitlab::topology::{Channel, Fabric};
 
 /// The rule.
 pub static BEST_OF: Row<PhasedKind> = Row::new(
@@ -38,7 +36,11 @@ struct BestOf {
     threshold: u64,
 }
 
-impl PhasedRule for BestOf {
+impl DetourRule for BestOf {
+    fn valiant(&self) -> &Valiant {
+        &self.valiant
+    }
+
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
         let minimal = self.valiant.minimal(packet);
         let mut queue = |way| Some(u64::from(packet.least(way, Sees::Port, queues)?.0));
@@ -49,29 +51,5 @@ impl PhasedRule for BestOf {
             Some((cost, detour)) if straight > cost => detour,
             _ => minimal,
         }
-    }
-
-    fn phases(&self) -> Phases {
-        self.valiant.deciding_phases()
-    }
-
-    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        self.valiant.hops(fabric, at, hops);
-    }
-
-    fn longest(&self) -> u32 {
-        self.valiant.longest()
-    }
-
-    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
-        self.valiant.onward(fabric, router, destination)
-    }
-
-    fn steps(&self) -> String {
-        self.valiant.steps()
-    }
-
-    fn detours(&self) -> Option<&Valiant> {
-        Some(&self.valiant)
     }
 }

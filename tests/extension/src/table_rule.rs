@@ -9,10 +9,10 @@ use flitlab::adaptive::Misroute;
 use flitlab::document::{InputFile, Reader, Text};
 use flitlab::registry::Row;
 use flitlab::routing::phased::{
-    At, Bind, Course, Deciding, MinimalVcs, PhasedKind, PhasedRule, Queues, Sees, Valiant, ViaKind,
+    Bind, Course, Deciding, DetourRule, MinimalVcs, PhasedKind, Queues, Sees, Valiant, ViaKind,
 };
-use flitlab::routing::relation::{Hop, NoRelation, Phases};
-use flitlab::topology::{Channel, Fabric};
+use flitlab::routing::relation::NoRelation;
+use flitlab::topology::Fabric;
 
 /// The rule.
 pub static BY_TABLE: Row<PhasedKind> = Row::new(
@@ -61,7 +61,11 @@ struct ByTable {
     vias: HashMap<(u32, u32), u32>,
 }
 
-impl PhasedRule for ByTable {
+impl DetourRule for ByTable {
+    fn valiant(&self) -> &Valiant {
+        &self.valiant
+    }
+
     fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
         let minimal = self.valiant.minimal(packet);
         let via = self.vias.get(&packet.ends);
@@ -73,29 +77,5 @@ impl PhasedRule for ByTable {
             (Some(straight), Some(by_detour)) if straight > by_detour => detour,
             _ => minimal,
         }
-    }
-
-    fn phases(&self) -> Phases {
-        self.valiant.deciding_phases()
-    }
-
-    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
-        self.valiant.hops(fabric, at, hops);
-    }
-
-    fn longest(&self) -> u32 {
-        self.valiant.longest()
-    }
-
-    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
-        self.valiant.onward(fabric, router, destination)
-    }
-
-    fn steps(&self) -> String {
-        self.valiant.steps()
-    }
-
-    fn detours(&self) -> Option<&Valiant> {
-        Some(&self.valiant)
     }
 }

@@ -140,7 +140,10 @@ fn init_offers_its_components_and_names_its_own_commands() {
 #[test]
 fn help_completions_and_the_reference_list_its_components() {
     let place = Workplace::new("own_help");
-    contains(&place.run(&["--version"]), &["flitlab-extension 0.1.0 with flitlab-extension 0.3.1"]);
+    contains(
+        &place.run(&["--version"]),
+        &["flitlab-extension (flitlab 0.1.0 with flitlab-extension 0.3.1)"],
+    );
     contains(&place.run(&["--help"]), &["flitlab-extension <COMMAND>", "flitlab-extension init"]);
     contains(&place.run(&["init", "--help"]), &["best-of", "leaf_spine"]);
     contains(&place.run(&["plot", "--help"]), &["hops", "flitlab-extension plot"]);

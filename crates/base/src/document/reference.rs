@@ -87,6 +87,11 @@ impl KeyDoc {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
+    /// The values that it takes, as a sentence without its point.
+    fn values(&self) -> String {
+        if self.variants.is_empty() { sentence(&self.kind) } else { "One of these".into() }
+    }
+
     /// `Default "70 ns".`, or the meaning of its absence.
     fn presence(&self) -> String {
         match (&self.default, self.default_from) {
@@ -202,15 +207,12 @@ pub struct ReferencePart<'r> {
 }
 
 impl ReferencePart<'_> {
+    /// Whether the word is in the key's path, or in what can be chosen or written below it.
     fn has(&self, key: &KeyDoc) -> bool {
         let has = |text: &str| text.to_lowercase().contains(&self.word);
-        let field = |field: &KeyDoc| has(field.name());
-        has(&key.path)
-            || key.fields.iter().any(field)
-            || key
-                .variants
-                .iter()
-                .any(|variant| has(variant.name) || variant.fields.iter().any(field))
+        let one_has = |fields: &[KeyDoc]| fields.iter().any(|field| self.has(field));
+        let is_of = |variant: &VariantDoc| has(variant.name) || one_has(&variant.fields);
+        has(&key.path) || one_has(&key.fields) || key.variants.iter().any(is_of)
     }
 
     /// Whether no key has the word.
@@ -363,15 +365,11 @@ fn describe_beside(
     earlier: &mut Vec<DescribedNames>,
 ) -> fmt::Result {
     comment(page, 0, key.doc)?;
-    if key.variants.is_empty() {
-        comment(page, 0, &format!("{}. {}", sentence(&key.kind), key.presence()))?;
-    } else {
-        comment(page, 0, &format!("One of these. {}", key.presence()))?;
-    }
+    comment(page, 0, &format!("{}. {}", key.values(), key.presence()))?;
     let mut texts = Vec::new();
     for (place, variant) in key.variants.iter().enumerate() {
         let mut text = String::new();
-        comment(&mut text, 2, &format!("\"{}\": {}", variant.name, variant.doc))?;
+        write_variant(&mut text, 2, variant)?;
         write_fields_beside(&mut text, &variant.fields, &key.variants[..place])?;
         texts.push(text);
     }
@@ -447,12 +445,22 @@ fn write_fields_beside(
     comment(page, 6, &format!("{}.", notes.join("; ")))
 }
 
+/// Writes keys below a key, with all that can be chosen there.
 fn write_fields(page: &mut dyn fmt::Write, indent: usize, fields: &[KeyDoc]) -> fmt::Result {
     for field in fields {
-        let (kind, presence) = (sentence(&field.kind), field.presence());
-        comment(page, indent, &format!("{}: {} {kind}. {presence}", field.name(), field.doc))?;
+        let (values, presence) = (field.values(), field.presence());
+        comment(page, indent, &format!("{}: {} {values}. {presence}", field.name(), field.doc))?;
+        write_fields(page, indent + 2, &field.fields)?;
+        for variant in &field.variants {
+            write_variant(page, indent + 2, variant)?;
+            write_fields(page, indent + 6, &variant.fields)?;
+        }
     }
     Ok(())
+}
+
+fn write_variant(page: &mut dyn fmt::Write, indent: usize, variant: &VariantDoc) -> fmt::Result {
+    comment(page, indent, &format!("\"{}\": {}", variant.name, variant.doc))
 }
 
 fn sentence(text: &str) -> String {

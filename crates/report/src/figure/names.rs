@@ -24,12 +24,13 @@ pub(super) fn joined(parts: &[&str]) -> String {
     parts.join(", ")
 }
 
-/// Returns a name without this part.
+/// Returns a name without this part, which may be several: `tree arity 4, levels 2`.
 pub(super) fn without(name: &str, part: &str) -> String {
-    if part.is_empty() {
-        return name.to_owned();
+    let (mut own, leaving) = (parts(name), parts(part));
+    if let Some(at) = own.windows(leaving.len()).position(|it| it == leaving) {
+        own.drain(at..at + leaving.len());
     }
-    joined(&parts(name).into_iter().filter(|own| *own != part).collect::<Vec<_>>())
+    joined(&own)
 }
 
 /// A name without the part that a key with this value gives it: `buffer 72 flits`, or the value
@@ -63,5 +64,7 @@ mod tests {
         assert_eq!(without("dimensions [4, 4], ABR", "dimensions [4, 4]"), "ABR");
         assert_eq!(without("uniform", "uniform"), "");
         assert_eq!(without("uniform, ABR", ""), "uniform, ABR");
+        assert_eq!(without("a, tree arity 4, levels 2", "tree arity 4, levels 2"), "a");
+        assert_eq!(without("a, levels 2", "tree arity 4, levels 2"), "a, levels 2");
     }
 }

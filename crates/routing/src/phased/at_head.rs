@@ -111,12 +111,10 @@ pub(super) fn bind_with_cost<R: PhasedRule>(
     reader: &mut Reader<'_>,
     make: impl Fn(&Fabric, Cost, &PhasedParameters) -> Result<R, NoRelation> + Send + Sync + 'static,
 ) -> Option<Bind> {
-    let doc = "What makes a port worse than another: its flits that are out and `penalty` more for a \
-               detour (\"sum\"), or those and `penalty` more, times the hops that are left by it \
-               (\"product\").";
+    let doc = "What makes a port worse than another.";
     let choices = [
-        ("sum", false, "the flits and, for a detour, `penalty` more."),
-        ("product", true, "the flits and `penalty` more, times the hops that are left."),
+        ("sum", false, "its flits that are out and, for a detour, `penalty` more."),
+        ("product", true, "these flits and `penalty` more, times the hops that are left by it."),
     ];
     let by_hops = reader.one_of("weights", "kind of weights", doc, choices);
     let doc = "Flits that a detour costs besides those that are out, or that each hop costs; without it \

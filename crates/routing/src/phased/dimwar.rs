@@ -31,8 +31,7 @@ pub(super) const DIMWAR: Row<PhasedKind> = Row::new(
 .known_as(&["dim-war"]);
 
 fn read(reader: &mut Reader<'_>) -> Option<Bind> {
-    let doc = "The virtual channels of hops: \"two\" (the second hop in a dimension has another one), or \
-               \"by-hop\" (each hop of a way has its own, two for each dimension).";
+    let doc = "The virtual channels of hops.";
     let two = "one for the first hop in a dimension, one for the second.";
     let by_hop = "one for each hop that is behind a packet, two for each dimension.";
     let channels = [("two", Channels::Two, two), ("by-hop", Channels::ByHop, by_hop)];

@@ -7,9 +7,9 @@
 //! decide. Each rule is a file here, with its source, and a row of [`PHASED_RULES`].
 //!
 //! A rule of another crate is a row in a [`Registry`](flitlab_base::registry::Registry). It is made
-//! of the same pieces: [`Valiant`] for detours with decisions, or [`Ways`], [`Leg`]s and [`Steps`]
-//! for ways of its own. It is proved as these rules are, and tried out on some packets before any is
-//! simulated ([`Mistake`]).
+//! of the same pieces: a [`DetourRule`] decides on [`Valiant`]'s detours, and [`Ways`], [`Leg`]s and
+//! [`Steps`] are for ways of its own. It is proved as these rules are, and tried out on some packets
+//! before any is simulated ([`Mistake`]).
 //!
 //! | module | what it is for |
 //! |---|---|
@@ -295,6 +295,46 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
     /// by way of a target if that phase leads to one. Of a rule that decides nothing it is not asked.
     fn decide(&self, packet: &Deciding<'_>, _queues: &mut dyn Queues) -> Course {
         packet.course
+    }
+}
+
+/// A [`PhasedRule`] whose packets go the minimal way or take one of Valiant's detours. All that it
+/// says itself is how they decide. A rule that says more, such as [`Ugal`], is a [`PhasedRule`].
+pub trait DetourRule: Any + fmt::Debug + Send + Sync {
+    /// The ways between which packets decide, made by [`Valiant::deciding`].
+    fn valiant(&self) -> &Valiant;
+
+    /// As [`PhasedRule::decide`].
+    fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course;
+}
+
+impl<R: DetourRule> PhasedRule for R {
+    fn phases(&self) -> Phases {
+        self.valiant().deciding_phases()
+    }
+
+    fn hops(&self, fabric: &Fabric, at: At, hops: &mut Vec<Hop>) {
+        self.valiant().hops(fabric, at, hops);
+    }
+
+    fn longest(&self) -> u32 {
+        self.valiant().longest()
+    }
+
+    fn steps(&self) -> String {
+        self.valiant().steps()
+    }
+
+    fn onward(&self, fabric: &Fabric, router: u32, destination: u32) -> Channel {
+        self.valiant().onward(fabric, router, destination)
+    }
+
+    fn detours(&self) -> Option<&Valiant> {
+        Some(self.valiant())
+    }
+
+    fn decide(&self, packet: &Deciding<'_>, queues: &mut dyn Queues) -> Course {
+        DetourRule::decide(self, packet, queues)
     }
 }
 

@@ -26,11 +26,12 @@ pub(super) const ORDER: Row<PhasedKind> = Row::new(
 .known_as(&["xyyx", "xy-yx"]);
 
 fn read(reader: &mut Reader<'_>) -> Option<Bind> {
-    let doc = "Which packets go from the first dimension to the last: those that draw it, or those \
-               whose source has less out by the first port of that way; by chance if equally much.";
+    let doc = "Which packets go from the first dimension to the last.";
+    let adaptive =
+        "those whose source has less out by the first port of that way; by chance if equally much.";
     let choices = [
-        ("drawn", Choice::Drawn, "each order is as likely."),
-        ("adaptive", Choice::Adaptive, "by what is out at the source's switch."),
+        ("drawn", Choice::Drawn, "those that draw it: each order is as likely."),
+        ("adaptive", Choice::Adaptive, adaptive),
     ];
     let choice = reader.one_of("order", "choice of the order", doc, choices)?;
     Some(Arc::new(move |fabric, parameters| Ok(Arc::new(Order::new(fabric, choice, parameters)?))))

@@ -49,8 +49,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let via = ViaKind::read(reader);
     let doc = "T, in flits: so much longer may the queue of the minimal way be.";
     let threshold = reader.optional("threshold", &Whole { range: 0..=1 << 20 }, doc);
-    let doc = "What queues are multiplied with: 1 and 2 (\"double\"), or the hops of each way \
-               (\"hops\"), or nothing (\"equal\").";
+    let doc = "What queues are multiplied with.";
     let double = "1 for the minimal way, 2 for the other, whatever their hops.";
     let weights = [
         ("double", Weights::Double, double),
@@ -58,9 +57,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         ("equal", Weights::Equal, "1 for both."),
     ];
     let weights = reader.one_of("weights", "kind of weights", doc, weights);
-    let doc = "Which virtual channels of a port count: \"port\" (all), \"vc\" (those of the way), \
-               \"vc-if-shared\" (those of the way if both ways leave by one port), or \"auto\", which is \
-               the last of these for ugal by way of a group, else \"port\".";
+    let doc = "Which virtual channels of a port count.";
     let auto = "vc-if-shared where packets of ugal go by way of a group, else port.";
     let if_shared =
         "those of the way where both ways leave by the same port, else all (UGAL-L_VCH).";
@@ -71,11 +68,14 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
         ("vc-if-shared", Some(CountedVcs::IfShared), if_shared),
     ];
     let queues = reader.one_of("queues", "kind of queues", doc, queues);
-    let doc = "What routers see: their own outputs (\"own\"), the outputs to other groups of all routers of \
-               their group (\"group\"), or all outputs on a way (\"way\"). No real router sees others'.";
+    let doc = "What routers see. No real router sees others' outputs.";
     let sees = [
         ("own", None, "their own outputs (UGAL-L)."),
-        ("group", Some(SeenQueues::OfGroup), "the cables between groups of their group (UGAL-G)."),
+        (
+            "group",
+            Some(SeenQueues::OfGroup),
+            "the outputs to other groups of all routers of their group (UGAL-G).",
+        ),
         ("way", Some(SeenQueues::OfWay), "all outputs on a way, in sum (UGAL-G)."),
     ];
     let sees = reader.one_of("sees", "kind of sight", doc, sees);
@@ -96,8 +96,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
     let mut candidates = 1;
     let doc = "How many detours a packet draws, of which it takes the one with the shortest queue.";
     reader.set("candidates", &Whole { range: 1..=16 }, &mut candidates, doc);
-    let doc = "Where a packet goes if the costs are just equal: the minimal way (\"minimal\"), or either, \
-               at random (\"drawn\").";
+    let doc = "Where a packet goes if the costs are just equal.";
     let drawn = "one of the two, as likely as the other.";
     let equal = [("minimal", Equal::Minimal, "the minimal way."), ("drawn", Equal::Drawn, drawn)];
     let equal = reader.one_of("equal", "choice between equals", doc, equal);
@@ -147,8 +146,7 @@ fn read(reader: &mut Reader<'_>, again: bool) -> Option<Bind> {
 
 /// Reads in which virtual channels minimal packets begin; `None` if those that suit the queues.
 fn read_minimal_vcs(reader: &mut Reader<'_>) -> Option<Option<MinimalVcs>> {
-    let doc = "The virtual channels in which minimal packets begin: those of the second half of a detour \
-               (\"apart\"), or those of the first half (\"shared\"), as under par.";
+    let doc = "The virtual channels in which minimal packets begin; under par \"shared\".";
     let auto = "shared where all virtual channels of a port count (`queues`), else apart.";
     let apart = "those of the second half of a detour: the two kinds of packets are told apart at the source.";
     let shared = "those of the first half: where packets of both kinds wait, room is for either.";
@@ -162,10 +160,9 @@ fn read_minimal_vcs(reader: &mut Reader<'_>) -> Option<Option<MinimalVcs>> {
 
 /// Reads whether credits are held back. `via` is what packets go by way of, if that is right.
 fn read_held_credits(reader: &mut Reader<'_>, via: Option<ViaKind>) -> Option<bool> {
-    let doc = "When a router returns credits on a cable within its group: \"at-once\", or \"delayed\", by how \
-               much longer the credits of the packet's output are away than those of other outputs.";
-    let delayed = "later the fuller the cables behind are (UGAL-L_CR): so full cables between groups show at the \
-                   other routers of the group.";
+    let doc = "When a router returns credits on a cable within its group.";
+    let delayed = "later, by how much longer the credits of the packet's output are away than those of other \
+                   outputs (UGAL-L_CR): so full cables between groups show at the other routers of the group.";
     let choices = [("at-once", false, "as packets leave."), ("delayed", true, delayed)];
     let credits = reader.one_of("credits", "kind of credits", doc, choices);
     let by_router = [ViaKind::Router, ViaKind::Elsewhere, ViaKind::RouterOrEnd].map(Some);

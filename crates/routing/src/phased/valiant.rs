@@ -87,9 +87,7 @@ impl ViaKind {
             ("router-elsewhere", Self::Elsewhere, "a switch of a group that neither end is in."),
             ("router-or-end", Self::RouterOrEnd, or_end),
         ];
-        let doc = "What packets go by way of: \"group\", \"router\" (a switch), \"router-elsewhere\" (one \
-                   of a group that neither end is in), \"router-or-end\" (any switch; those that draw one \
-                   of their own go straight), or \"auto\", which is a group where there are some.";
+        let doc = "What packets go by way of.";
         reader.one_of("via", "kind of detour", doc, choices)
     }
 }

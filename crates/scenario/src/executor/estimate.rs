@@ -192,7 +192,7 @@ impl Pace {
         Ok(simulation.load().is_some_and(|load| load.fraction > self.sustained))
     }
 
-    /// The time of a curve that finds its loads, on one thread.
+    /// The times of the loads that a curve finds, in their order, on one thread.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
@@ -200,20 +200,20 @@ impl Pace {
         &self,
         scenario: &Scenario,
         precision: CurvePrecision,
-    ) -> Result<Duration, SetupError> {
+    ) -> Result<Vec<Duration>, SetupError> {
         let mut curve = curves::begin(scenario, precision)?;
-        let mut time = Duration::ZERO;
+        let mut times = Vec::new();
         while let Some(&load) = curve.wanted().front() {
-            time += self.of_point(&scenario.at_load(load))?;
+            times.push(self.of_point(&scenario.at_load(load))?);
             let share = load / self.sustained;
             // As in one queue, by packets of one size.
             let latency = 1.0 + share / (2.0 * (1.0 - share).max(1e-3));
             curve.tell(Tried { sustained: share <= 1.0, latency });
         }
-        Ok(time)
+        Ok(times)
     }
 
-    /// The time of a search for saturation on one thread.
+    /// The times of the loads that a search for saturation tries, in their order, on one thread.
     ///
     /// # Errors
     /// If the scenario can't be simulated.
@@ -221,14 +221,14 @@ impl Pace {
         &self,
         scenario: &Scenario,
         tolerance: f64,
-    ) -> Result<Duration, SetupError> {
+    ) -> Result<Vec<Duration>, SetupError> {
         let simulation = Simulation::new(scenario)?.with_forecast(self.forecast.clone());
-        let mut time = Duration::ZERO;
+        let mut times = Vec::new();
         let _: Saturation = bisect(highest_load(&simulation), tolerance, |load| {
-            time += self.of_point(&scenario.at_load(load))?;
+            times.push(self.of_point(&scenario.at_load(load))?);
             Ok::<bool, SetupError>(load <= self.sustained)
         })?;
-        Ok(time)
+        Ok(times)
     }
 }
 
@@ -631,7 +631,7 @@ mod tests {
     #[test]
     fn a_search_takes_as_long_as_the_loads_that_it_tries() {
         let scenario = scenario("tornado", 0.1);
-        let estimate = pace(&scenario, None).of_search(&scenario, 0.02).unwrap();
+        let estimate = pace(&scenario, None).of_search(&scenario, 0.02).unwrap().iter().sum();
         let mut packets = 0;
         let is_sustained = |load| -> Result<bool, SetupError> {
             let outcome = Simulation::new(&scenario.at_load(load))?.run(&mut |_| {});

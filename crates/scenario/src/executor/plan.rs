@@ -38,9 +38,10 @@ pub enum Progress {
 }
 
 /// What is expected of a point that is not in the store.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Expected {
-    time: Duration,
+    /// Those of the loads that are tried for it, in their order.
+    times: Vec<Duration>,
     past_saturation: bool,
 }
 
@@ -108,8 +109,8 @@ pub fn survey<E: From<PointError>>(
 }
 
 /// How far each point of a sweep will be: those in a folder of results are finished, a series
-/// likely ends at its saturation. Also, how long each that is missing, or each search, will take on
-/// one thread.
+/// likely ends at its saturation. Also, how long each load that is tried for one that is missing
+/// will take on one thread, in their order: for a point of a grid it is its own load alone.
 ///
 /// Of many series some are rehearsed, as far as the time for it reaches, and the others are taken
 /// to be like the nearest of those.
@@ -119,7 +120,7 @@ pub fn survey<E: From<PointError>>(
 pub fn plan(
     sweep: &Sweep,
     results: Option<&Path>,
-) -> Result<Vec<(Progress, Duration)>, PointError> {
+) -> Result<Vec<(Progress, Vec<Duration>)>, PointError> {
     plan_within(sweep, results, ALL_REHEARSALS, REHEARSAL)
 }
 
@@ -128,7 +129,7 @@ fn plan_within(
     results: Option<&Path>,
     all: Duration,
     each: Duration,
-) -> Result<Vec<(Progress, Duration)>, PointError> {
+) -> Result<Vec<(Progress, Vec<Duration>)>, PointError> {
     let expected = expected(sweep, &places(&sweep.points), all, each)?;
     let progress = match sweep.loads {
         // Which loads it tries, a search finds out as it goes.
@@ -145,8 +146,8 @@ fn plan_within(
         })?,
     };
     let time = |(progress, expected): (Progress, Expected)| match progress {
-        Progress::Missing => (progress, expected.time),
-        Progress::Finished | Progress::LeftOut => (progress, Duration::ZERO),
+        Progress::Missing => (progress, expected.times),
+        Progress::Finished | Progress::LeftOut => (progress, Vec::new()),
     };
     Ok(progress.into_iter().zip(expected).map(time).collect())
 }
@@ -248,7 +249,7 @@ fn expected(
         // A series that has fewer loads than this one goes on as it ends.
         let (_, expected) =
             near.1.range(..=rank).next_back().or(near.1.first_key_value()).expect("it has a point");
-        *expected
+        expected.clone()
     };
     Ok(places.iter().map(of_point).collect())
 }
@@ -272,13 +273,13 @@ fn rehearse(
             // Another seed of the same load.
             continue;
         }
-        let time = match sweep.loads {
-            Loads::Written { .. } => pace.of_point(scenario(number))?,
+        let times = match sweep.loads {
+            Loads::Written { .. } => vec![pace.of_point(scenario(number))?],
             Loads::Curve(precision) => pace.of_curve(scenario(number), precision)?,
             Loads::Saturation { tolerance } => pace.of_search(scenario(number), tolerance)?,
         };
         let past_saturation = written && pace.is_past_saturation(scenario(number))?;
-        by_rank.insert(rank, Expected { time, past_saturation });
+        by_rank.insert(rank, Expected { times, past_saturation });
     }
     Ok(by_rank)
 }
@@ -323,7 +324,7 @@ mod tests {
         let plans = plan_within(&sweep, None, Duration::MAX, Duration::MAX).unwrap();
         let left_out = |series: usize| {
             let own = plans[12 * series..][..12].iter();
-            own.filter(|plan| **plan == (Progress::LeftOut, Duration::ZERO)).count()
+            own.filter(|plan| **plan == (Progress::LeftOut, Vec::new())).count()
         };
         // Tornado saturates before uniform traffic does, and no load of 0.2 saturates anything.
         assert!(left_out(1) > left_out(0) && left_out(0) > 0, "{plans:?}");

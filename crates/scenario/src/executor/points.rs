@@ -1,5 +1,7 @@
 //! Points of a sweep: taken from the store, or computed and kept.
 
+use std::time::{Duration, Instant};
+
 use super::simulation::{SetupError, Simulation};
 use super::store::{Store, StoreError};
 use crate::series::LOAD;
@@ -7,11 +9,12 @@ use crate::{Identity, Point, Scenario, load};
 use flitlab_report::{Label, PointResult, is_setting};
 use flitlab_workload::traffic::OfferedLoad;
 
-/// A point, and whether it had to be computed.
+/// A point that was computed, or found in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Obtained {
     pub point: PointResult,
-    pub computed: bool,
+    /// How long it was computed by the clock; `None` if it was found.
+    pub computed: Option<Duration>,
 }
 
 /// Why a point is not there.
@@ -73,9 +76,11 @@ pub fn obtain(
 ) -> Result<Obtained, PointError> {
     let _claim = store.claim(identity);
     if let Some(point) = store.find(identity)? {
-        return Ok(Obtained { point, computed: false });
+        return Ok(Obtained { point, computed: None });
     }
-    Ok(Obtained { point: store.keep(identity, &simulated(scenario)?)?, computed: true })
+    let begun = Instant::now();
+    let point = store.keep(identity, &simulated(scenario)?)?;
+    Ok(Obtained { point, computed: Some(begun.elapsed()) })
 }
 
 fn simulated(scenario: &Scenario) -> Result<PointResult, SetupError> {

@@ -29,6 +29,7 @@ use super::{
 use axis::{Axis, Choice};
 pub use figures::Figures;
 use flitlab_base::document::{Diagnostic, Diagnostics, Hints, Missed, Node, Reader, Value};
+use flitlab_report::figure::short_name;
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 use unasked::Comparison;
@@ -123,6 +124,11 @@ impl Point {
     pub fn load(&self) -> Option<&str> {
         let load = self.assignments.iter().find(|(key, _)| key == LOAD);
         load.map(|(_, load)| load.as_str())
+    }
+
+    /// The name of its series beside the others of its figure.
+    fn series_in_figure(&self) -> String {
+        short_name(&self.series, &self.figure)
     }
 }
 

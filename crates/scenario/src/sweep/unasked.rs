@@ -21,15 +21,17 @@ pub(super) const PRESET: &str = "router.preset";
 pub struct Unasked {
     /// The preset that follows from their topology and routing.
     pub preset: &'static str,
-    /// The series' names, in the sweep's order.
+    /// The series' names, in the sweep's order: those in their figures if these are enough to tell
+    /// which series is meant.
     pub series: Vec<String>,
     /// Path and value of each key in which these differ from the others, the sweep's own keys left
     /// out.
     pub values: Vec<(String, String)>,
 }
 
-/// A preset, the series that have it, and the keys of its first point.
-type OfPreset = (&'static str, Vec<String>, Vec<(String, String)>);
+/// A preset, the series that have it, and the keys of its first point. A series has its name in its
+/// figure, and its whole name.
+type OfPreset = (&'static str, Vec<[String; 2]>, Vec<(String, String)>);
 
 /// Compares the resolved keys of points.
 #[derive(Default)]
@@ -58,8 +60,9 @@ impl Comparison {
             self.presets.len() - 1
         });
         let series = &mut self.presets[at].1;
-        if !series.contains(&point.series) {
-            series.push(point.series.clone());
+        let names = [point.series_in_figure(), point.series.clone()];
+        if !series.contains(&names) {
+            series.push(names);
         }
     }
 
@@ -90,6 +93,10 @@ impl Comparison {
             return Vec::new();
         }
         let common = self.common.unwrap_or_default();
+        let has = |(_, series, _): &OfPreset, name: &String| series.iter().any(|it| it[0] == *name);
+        let mut names = self.presets.iter().flat_map(|(_, series, _)| series).map(|it| &it[0]);
+        let is_of_one = |name| self.presets.iter().filter(|of| has(of, name)).count() == 1;
+        let in_figure = names.all(is_of_one);
         let groups = self.presets.into_iter().map(|(preset, series, keys)| {
             let differs = |(path, _): &(String, String)| {
                 let table = path.split('.').next().unwrap_or_default();
@@ -98,7 +105,14 @@ impl Comparison {
                     && !common.contains_key(path)
                     && !is_given(path, &given)
             };
-            Unasked { preset, series, values: keys.into_iter().filter(differs).collect() }
+            let mut named: Vec<String> = Vec::new();
+            for [short, whole] in series {
+                let name = if in_figure { short } else { whole };
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+            Unasked { preset, series: named, values: keys.into_iter().filter(differs).collect() }
         });
         groups.collect()
     }

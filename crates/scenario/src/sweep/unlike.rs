@@ -82,7 +82,7 @@ pub struct Unlike {
 pub struct UnlikeGroup {
     /// What they have, in words.
     pub has: String,
-    /// Their names.
+    /// Their names in the figure.
     pub series: Vec<String>,
 }
 
@@ -103,11 +103,11 @@ impl KeysOfSeries {
                 && resources.iter().any(|resource| resource.is_given_by(path))
         };
         let keys = read.keys.iter().filter(|(path, _)| is_wanted(path)).cloned().collect();
-        Self { figure: point.figure.clone(), series: point.series.clone(), keys }
+        Self { figure: point.figure.clone(), series: point.series_in_figure(), keys }
     }
 
     fn is_of(&self, point: &Point) -> bool {
-        (&self.figure, &self.series) == (&point.figure, &point.series)
+        self.figure == point.figure && self.series == point.series_in_figure()
     }
 }
 
@@ -184,7 +184,8 @@ impl Sweep {
                         return found;
                     }
                     let Some(vcs) = point.scenario.vc_use() else { continue };
-                    series.push((format!("{} of {}", vcs.used, vcs.all), point.series.clone()));
+                    let has = format!("{} of {}", vcs.used, vcs.all);
+                    series.push((has, point.series_in_figure()));
                     advice = advice.or(point.scenario.spread_to_advise());
                 }
                 let advice = advice.map(|value| format!("routing.agnostic.spread = {:?}", value.0));

@@ -126,6 +126,7 @@ fn docs_json_names_every_key_that_is_printed() {
         ("plot, report, init", &["plot", "s", "--only", "accepted", "--out", "f"]),
         ("plot, report, init", &["report", "s"]),
         ("reproduce", &["reproduce", "angara-table2"]),
+        ("verify", &["verify", "s"]),
     ] {
         let arguments: Vec<&str> = call.iter().copied().chain(["--json"]).collect();
         let printed = place.json(&arguments);

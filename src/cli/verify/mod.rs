@@ -56,9 +56,9 @@ pub(super) struct Verify {
     /// Draws the rows; another seed draws others
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Forget what earlier calls have found equal
+    /// Take no notice of FOLDER/verified.csv, and leave it as it is
     #[arg(long)]
-    anew: bool,
+    no_record: bool,
     #[command(flatten)]
     threads: Threads,
     /// Print one JSON object on standard output
@@ -68,7 +68,7 @@ pub(super) struct Verify {
 
 /// A result that can be computed again.
 enum Found {
-    Points(Points),
+    Points(Box<Points>),
     Simulations(Simulations),
 }
 
@@ -134,14 +134,14 @@ impl Verify {
                  or one of such folders"
             )));
         }
-        let mut verified = Verified::open(&self.folder, self.anew)?;
+        let mut verified = Verified::open(&self.folder, !self.no_record)?;
         let mut outcomes = Vec::new();
         let (mut opened, mut rows) = (Vec::new(), Vec::new());
         for (place, folder) in results {
             let found = if folder.join(RECORD).is_file() {
                 Simulations::open(&folder).map(Found::Simulations)
             } else {
-                Points::open(&folder).map(Found::Points)
+                Points::open(&folder).map(|found| Found::Points(Box::new(found)))
             };
             let number = outcomes.len();
             let mut outcome = Outcome { result: place.clone(), ..Outcome::default() };

@@ -24,23 +24,26 @@ struct Line {
 /// The rows that this version has found equal.
 #[derive(Debug)]
 pub(super) struct Verified {
-    path: PathBuf,
+    /// `None` if nothing is kept.
+    path: Option<PathBuf>,
     lines: Vec<Line>,
     known: HashSet<(String, String)>,
 }
 
 impl Verified {
-    /// Reads what earlier calls of this version found, unless it is to be forgotten.
+    /// Reads what earlier calls of this version found, if that is kept.
     ///
     /// # Errors
     /// If the file is there and none of these.
-    pub(super) fn open(folder: &Path, anew: bool) -> Result<Self, Failure> {
+    pub(super) fn open(folder: &Path, is_kept: bool) -> Result<Self, Failure> {
         let path = folder.join(FILE);
         let mut lines: Vec<Line> = Vec::new();
-        if path.exists() && !anew {
+        if path.exists() && is_kept {
             let cannot = |cause: csv::Error| {
                 let name = path.display();
-                Failure::input(format!("can't read {name}: {cause}; --anew begins another one"))
+                Failure::input(format!(
+                    "can't read {name}: {cause}; without it another one is begun"
+                ))
             };
             let mut reader = csv::Reader::from_path(&path).map_err(cannot)?;
             lines = reader.deserialize().collect::<Result<_, _>>().map_err(cannot)?;
@@ -49,7 +52,7 @@ impl Verified {
             });
         }
         let known = lines.iter().map(|line| (line.result.clone(), line.row.clone())).collect();
-        Ok(Self { path, lines, known })
+        Ok(Self { path: is_kept.then_some(path), lines, known })
     }
 
     pub(super) fn knows(&self, result: &str, row: &str) -> bool {
@@ -61,6 +64,7 @@ impl Verified {
     /// # Errors
     /// If the file can't be written.
     pub(super) fn add(&mut self, result: &str, row: String, seconds: f64) -> Result<(), Failure> {
+        let Some(path) = &self.path else { return Ok(()) };
         self.lines.push(Line {
             result: result.into(),
             row,
@@ -75,6 +79,6 @@ impl Verified {
             writer.serialize(line).expect("plain data");
         }
         let text = String::from_utf8(writer.into_inner().expect("memory")).expect("texts");
-        folder::write(&self.path, &text)
+        folder::write(path, &text)
     }
 }

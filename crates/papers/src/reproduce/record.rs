@@ -240,7 +240,10 @@ mod tests {
         assert_eq!(replay.get("two", || 8), 7, "tables are made of what the record has");
         assert_eq!(replay.get("new", || 9), 9);
         let (seen, unasked) = replay.finish();
-        assert_eq!((seen.equal.len(), unasked, seen.missing.clone()), (0, 1, vec!["new".to_owned()]));
+        assert_eq!(
+            (seen.equal.len(), unasked, seen.missing.clone()),
+            (0, 1, vec!["new".to_owned()])
+        );
         let [Different { of, was, is, .. }] = &seen.different[..] else { panic!("{seen:?}") };
         assert_eq!((of.as_str(), was.as_str(), is.as_str()), ("two", "7", "8"));
     }

@@ -105,6 +105,7 @@ fn dumps() -> Vec<Table> {
         Algorithm::TORUS_2QOS,
         Algorithm::LASH,
         Algorithm::DFSSSP,
+        Algorithm::DFSSSP_FEWEST,
         Algorithm::NUE_BALANCED,
     ];
     let parameters = Parameters { vcs: 3, ..Parameters::default() };

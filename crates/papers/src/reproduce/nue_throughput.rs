@@ -32,8 +32,11 @@ const SMALL: [(&str, &str); 2] = [
     ("2-ary 3-tree", "tree = { arity = 2, levels = 3 }"),
 ];
 
-/// Algorithms of OpenSM.
-const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp", "torus-2qos", "d-mod-k"];
+/// Algorithms as OpenSM has them: DFSSSP takes as few virtual channels as it needs.
+const OTHERS: [&str; 5] = ["up-down", "lash", "dfsssp-fewest", "torus-2qos", "d-mod-k"];
+
+/// DFSSSP over all virtual channels, which is beside them and no measure of Nue.
+const SPREAD_OUT: &str = "dfsssp";
 
 /// The routing relations beside them.
 const RELATIONS: [&str; 2] = ["two-orders", "bubble-colouring"];
@@ -135,7 +138,7 @@ fn cases(quick: bool) -> Vec<Case> {
             let mut case = |algorithm, vcs| {
                 cases.push(Case { fabric, topology, traffic, algorithm, vcs });
             };
-            OTHERS.into_iter().for_each(|algorithm| case(algorithm, VCS));
+            OTHERS.into_iter().chain([SPREAD_OUT]).for_each(|algorithm| case(algorithm, VCS));
             for algorithm in ["nue", "nue-spread"] {
                 if traffic.0 == ALL_TO_ALL {
                     (1..=VCS).for_each(|vcs| case(algorithm, vcs));
@@ -165,7 +168,7 @@ fn run(case: &Case, extent: Extent<'_>) -> Result<Row, Flawed> {
     let mut row = Row { fabric, traffic, algorithm, vcs, ..Row::default() };
     let found = match extent.simulated(&text, || simulate(&text, vcs)) {
         Ok(found) => found,
-        Err(reason) if OTHERS.contains(&algorithm) => {
+        Err(reason) if OTHERS.contains(&algorithm) || algorithm == SPREAD_OUT => {
             row.reason = reason.map(|reason| reason.trim_start_matches("error: ").to_owned());
             return Ok(row);
         }
@@ -287,7 +290,7 @@ fn over_vcs(rows: &[Row], algorithm: &str) -> Figure {
 fn bars(of_fabric: &[Row]) -> Figure {
     let bar = |row: &Row| {
         let label = match row.algorithm {
-            other if OTHERS.contains(&other) => other.into(),
+            other if OTHERS.contains(&other) || other == SPREAD_OUT => other.into(),
             own => format!("{own}, {}", vcs_text(row.vcs)),
         };
         let note = row.vcs_used.map_or(String::new(), |used| used.to_string());
@@ -315,11 +318,11 @@ fn bars(of_fabric: &[Row]) -> Figure {
 fn columns(rows: &[Row], columns: &[(&str, u8)], cell: impl Fn(&Row) -> Option<String>) -> String {
     let mut text = format!("{:<14}", "");
     for (algorithm, _) in columns {
-        let _ = write!(text, "{algorithm:>13}");
+        let _ = write!(text, "{algorithm:>15}");
     }
     let _ = write!(text, "\n{:<14}", "lanes");
     for (_, vcs) in columns {
-        let _ = write!(text, "{vcs:>13}");
+        let _ = write!(text, "{vcs:>15}");
     }
     text.push('\n');
     for of_fabric in rows.chunk_by(|one, other| one.fabric == other.fabric) {
@@ -327,7 +330,7 @@ fn columns(rows: &[Row], columns: &[(&str, u8)], cell: impl Fn(&Row) -> Option<S
         for column in columns {
             let row = of_fabric.iter().find(|row| (row.algorithm, row.vcs) == *column);
             let cell = row.and_then(&cell).unwrap_or_else(|| "-".into());
-            let _ = write!(text, "{cell:>13}");
+            let _ = write!(text, "{cell:>15}");
         }
         text.push('\n');
     }
@@ -370,7 +373,8 @@ fn beside(rows: &[Row], relation: &str) -> String {
 
 /// `rows` are those of the slides' traffic.
 fn text(all: &[Row], rows: &[Row]) -> String {
-    let others = OTHERS.map(|algorithm| (algorithm, VCS));
+    let others: Vec<(&str, u8)> =
+        OTHERS.into_iter().chain([SPREAD_OUT]).map(|algorithm| (algorithm, VCS)).collect();
     let nue = [("nue", 1), ("nue", 4), ("nue", 8), ("nue-spread", 4), ("nue-spread", 8)];
     let balanced = [("nue-balanced", 1), ("nue-balanced", 8)];
     let mut text = String::from("throughput in GB/s of payload a node\n");
@@ -471,7 +475,7 @@ mod tests {
     fn every_algorithm_that_applies_gives_a_throughput() {
         let found = nue_throughput(SAMPLE, &mut |_, _, _| {}).unwrap();
         let rows = found.json.as_array().unwrap();
-        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 12) + 2 * (8 + 2 * 4)) + 3 * 4);
+        assert_eq!(rows.len(), 2 * (3 * (OTHERS.len() + 13) + 2 * (8 + 2 * 4)) + 3 * 4);
         for row in rows {
             let (fabric, algorithm) = (&row["fabric"], row["algorithm"].as_str().unwrap());
             let applies = match algorithm {
@@ -488,6 +492,7 @@ mod tests {
                 // As few as it needs: one for shortest paths that close no cycle.
                 "lash" => Some(1),
                 "dfsssp" => Some(if fabric == "3x3x3" { 8 } else { 1 }),
+                "dfsssp-fewest" => Some(if fabric == "3x3x3" { 2 } else { 1 }),
                 // Four switches with terminals have no more than four parts.
                 "nue" | "nue-balanced" if fabric == "2-ary 3-tree" => {
                     row["lanes"].as_u64().map(|lanes| lanes.min(4))

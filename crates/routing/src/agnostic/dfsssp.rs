@@ -9,10 +9,14 @@
 //! one in which it closes no cycle. If a few find none, all are dealt anew, those first that found
 //! none.
 //!
-//! So all virtual channels are used, unless one is enough.
+//! So all virtual channels are used, unless one is enough. `dfsssp-fewest` deals the same paths to two
+//! virtual channels, then to three, and so on, until they suffice, as OpenSM's takes only those that it
+//! needs.
 //!
 //! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs),
 //! which shortest paths of few alternatives need on Dragonflies, and parts them likewise.
+
+use std::ops::RangeInclusive;
 
 use super::balance::{Keeps, balance};
 use super::dependency::{Dependencies, Numbering};
@@ -38,8 +42,22 @@ impl Algorithm {
             memory: |at| at.pairs(3).saturating_add(at.vcs * (at.dependencies + at.turns * 5)),
             ..Self::plain(|task| {
                 sssp(&task.graph, &mut task.table);
-                part("dfsssp", &task.graph, &mut task.table, task.parameters.vcs)
+                let all = task.parameters.vcs;
+                part("dfsssp", &task.graph, &mut task.table, all..=all)
             })
+        },
+    );
+
+    /// `dfsssp-fewest`.
+    pub const DFSSSP_FEWEST: Row<Self> = Row::new(
+        "dfsssp-fewest",
+        "as dfsssp, in as few virtual channels as suffice for it.",
+        Self {
+            make: |task| {
+                sssp(&task.graph, &mut task.table);
+                part("dfsssp-fewest", &task.graph, &mut task.table, 2..=task.parameters.vcs)
+            },
+            ..Self::DFSSSP.component
         },
     );
 
@@ -52,7 +70,8 @@ impl Algorithm {
             make: |task| {
                 p2_sssp(&task.graph, &mut task.table);
                 balance(&task.graph, &mut task.table, Keeps::Lengths);
-                part("dfsssp-balanced", &task.graph, &mut task.table, task.parameters.vcs)
+                let all = task.parameters.vcs;
+                part("dfsssp-balanced", &task.graph, &mut task.table, all..=all)
             },
             ..Self::DFSSSP.component
         },
@@ -62,18 +81,21 @@ impl Algorithm {
 /// How often paths are dealt to virtual channels before that is given up.
 const ROUNDS: usize = 8;
 
-/// Parts the paths of a table among virtual channels.
+/// Parts the paths of a table among one virtual channel, or the first of these numbers that suffices.
 ///
 /// # Errors
-/// If the virtual channels don't suffice.
+/// If none suffices.
 fn part(
     algorithm: &'static str,
     graph: &Graph,
     table: &mut ForwardingTable,
-    vcs: u8,
+    mut numbers: RangeInclusive<u8>,
 ) -> Result<(), NoTable> {
     let one = deal(graph, table, 1, 1).map(|_| VcAssignment::One);
-    let dealt = one.or_else(|| deal(graph, table, vcs, ROUNDS).map(VcAssignment::ByPair));
+    let vcs = *numbers.end();
+    let dealt = one.or_else(|| {
+        numbers.find_map(|vcs| deal(graph, table, vcs, ROUNDS).map(VcAssignment::ByPair))
+    });
     table.set_vc_assignment(dealt.ok_or(NoTable::VirtualChannels { algorithm, vcs })?);
     Ok(())
 }

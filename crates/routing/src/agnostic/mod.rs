@@ -44,7 +44,7 @@ pub use find_vcs::find_vcs;
 pub use nue::{CompleteGraph, EdgeStates, Partition};
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub static ALGORITHMS: [Row<Algorithm>; 19] = [
+pub static ALGORITHMS: [Row<Algorithm>; 20] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -55,6 +55,7 @@ pub static ALGORITHMS: [Row<Algorithm>; 19] = [
     Algorithm::SSSP,
     Algorithm::P2_SSSP,
     Algorithm::DFSSSP,
+    Algorithm::DFSSSP_FEWEST,
     Algorithm::DFSSSP_BALANCED,
     Algorithm::LASH,
     Algorithm::LASH_TOR,

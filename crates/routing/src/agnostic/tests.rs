@@ -79,6 +79,7 @@ fn random_fabrics_are_routed_without_a_cycle() {
             (Algorithm::MUD, 2),
             (Algorithm::LASH, 16),
             (Algorithm::DFSSSP, 16),
+            (Algorithm::DFSSSP_FEWEST, 16),
             (Algorithm::LASH_TOR, 16),
         ] {
             let table = generate(algorithm, &fabric, vcs);
@@ -199,13 +200,18 @@ fn a_ring_of_five_needs_two_virtual_channels_for_shortest_paths() {
             assert_eq!(fabric.target(at.channel), Some(fabric.source(next.channel)));
         }
     }
-    for algorithm in [Algorithm::LASH, Algorithm::DFSSSP, Algorithm::LASH_TOR] {
+    for algorithm in
+        [Algorithm::LASH, Algorithm::DFSSSP, Algorithm::DFSSSP_FEWEST, Algorithm::LASH_TOR]
+    {
         let parameters = Parameters { vcs: 1, ..Parameters::default() };
         let error = algorithm.generate(&fabric, &parameters).unwrap_err();
         assert!(matches!(error, NoTable::VirtualChannels { vcs: 1, .. }), "{error}");
         assert_eq!(proved(&fabric, &generate(algorithm, &fabric, 2)).vcs_used(), 2);
     }
     proved(&fabric, &generate(Algorithm::NUE, &fabric, 1));
+    // Of eight, dfsssp takes all, and dfsssp-fewest those that it needs.
+    let used = |algorithm| proved(&fabric, &generate(algorithm, &fabric, 8)).vcs_used();
+    assert_eq!((used(Algorithm::DFSSSP), used(Algorithm::DFSSSP_FEWEST)), (3, 2));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::common::workplace::Workplace;
+use flitlab::reproduce::{RECORD, Record};
 
 const FIGURE: [&str; 3] = ["reproduce", "path-selection-fig4", "--quick"];
 
@@ -41,6 +42,14 @@ fn an_interrupted_reproduction_says_how_to_go_on_and_that_gives_the_same_bytes()
     let command = said.lines().last().unwrap().trim();
     let again = Command::new("sh").args(["-c", command]).current_dir(&place.0).output().unwrap();
     assert!(again.status.success(), "{command}");
+    // How long simulations took is not the same twice; what they found is.
+    let found = ["undisturbed", "results/path-selection-fig4"].map(|folder| {
+        let record = Record::read(&place.0.join(folder)).unwrap().expect("it has a record");
+        fs::remove_file(place.0.join(folder).join(RECORD)).unwrap();
+        let found = record.simulated.into_iter().map(|(key, it)| (key, it.found.get().to_owned()));
+        found.collect::<Vec<_>>()
+    });
+    assert!(found[0] == found[1] && found[0].len() >= count, "{count}");
     place.assert_same("undisturbed", "results/path-selection-fig4");
 }
 

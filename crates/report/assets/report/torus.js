@@ -198,8 +198,10 @@ class Links {
       ? `This file has the links of ${this.all.length} of ${this.all.length + left} points, of each series the highest steady loads first; channels.csv has all.`
       : "";
     this.drawControls();
-    this.groups.setRows(now.groups);
-    this.busiest.setRows(now.busiest);
+    for (const [table, rows] of [[this.groups, now.groups], [this.busiest, now.busiest]]) {
+      table.setRows(rows);
+      table.place.hidden = rows.length === 0;
+    }
     const drawn = now.loads !== null;
     this.key.hidden = !drawn;
     this.planes.hidden = !drawn;

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Makes committed results anew: those whose folders are named, as angara/fig4, or all, those that take minutes first.
+# What is interrupted goes on with the next call, in target/results. Of a finished result those files are taken over that
+# are committed already, and those by which `flitlab verify` knows how it was made.
+#
+#   scripts/make-results.sh angara/fig4 desmos/uniform
+#   THREADS=1 scripts/make-results.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Folder, then what makes it and, behind a bar, which kinds of figures are drawn if not the usual ones.
+results="
+desmos/uniform              sweep scenarios/desmos/desmos-uniform.toml | latency,percentiles,cdf,accepted,channel-map,time
+desmos/patterns             sweep scenarios/desmos/desmos-loads.toml | latency,cdf,accepted,saturation
+desmos/read                 sweep scenarios/desmos/desmos-read.toml | latency,accepted
+angara-lossy-links          sweep scenarios/angara/lossy-links.toml
+angara-osu/latency          sweep scenarios/angara/osu-latency.toml
+angara-osu/bandwidth        sweep scenarios/angara/osu-bandwidth.toml
+angara-osu/bibandwidth      sweep scenarios/angara/osu-bibandwidth.toml
+angara-osu/message-rate     sweep scenarios/angara/osu-message-rate.toml
+angara-osu/atomics          sweep scenarios/angara/osu-atomics.toml
+outflank/applications       sweep scenarios/outflank/applications.toml
+outflank/dilation           sweep scenarios/outflank/dilation.toml
+outflank/angara-8x8x8       sweep scenarios/outflank/angara-8x8x8.toml
+angara-adaptive-failures    sweep scenarios/studies/angara-adaptive-failures.toml
+angara/table2               reproduce angara-table2
+angara/fig4                 reproduce angara-fig4
+angara/fig6                 reproduce angara-fig6
+angara/fig5                 reproduce angara-fig5
+angara/table3               reproduce angara-table3
+angara-collectives          reproduce angara-collectives
+nue/faults                  reproduce nue-faults
+nue/runtime                 reproduce nue-runtime
+applications                reproduce ember-torus
+bounds                      reproduce bounds
+dragonfly-ugal              reproduce dragonfly-ugal
+path-selection/table2       reproduce path-selection-table2
+path-selection/table3       reproduce path-selection-table3
+path-selection/table4       reproduce path-selection-table4
+outflank/fig5-quick         reproduce outflank-fig5 --quick
+outflank/table2-quick       reproduce outflank-table2 --quick
+slimfly                     reproduce slimfly
+outflank/fig5               reproduce outflank-fig5
+outflank/fig4-quick         reproduce outflank-fig4 --quick
+path-selection/fig7         reproduce path-selection-fig7
+path-selection/fig6         reproduce path-selection-fig6
+path-selection/fig4         reproduce path-selection-fig4
+hyperx-omniwar              reproduce hyperx-omniwar
+outflank/table3             reproduce outflank-table3
+outflank/table2             reproduce outflank-table2
+nue/throughput              reproduce nue-throughput
+path-selection/fig5         reproduce path-selection-fig5
+outflank/fig4               reproduce outflank-fig4
+"
+
+cargo build --release --quiet
+names="${*:-$(awk 'NF { print $1 }' <<<"$results")}"
+threads=${THREADS:-$(nproc)}
+for name in $names; do
+    row=$(awk -v name="$name" '$1 == name { $1 = ""; print }' <<<"$results")
+    command=${row%%|*}
+    kinds=()
+    if [[ $row == *"|"* ]]; then kinds=(--only "$(tr -d ' ' <<<"${row#*|}")"); fi
+    [ -n "$command" ] || { echo "no result is called $name" >&2; exit 2; }
+    made=target/results/$name
+    mkdir -p "$(dirname "$made")"
+    echo "$name:$command"
+    case $name in
+        # Times are measured: one after another.
+        nue/faults | nue/runtime) of_this=1 ;;
+        *) of_this=$threads ;;
+    esac
+    # shellcheck disable=SC2086 # the words of a command
+    target/release/flitlab $command --out "$made" --resume --threads "$of_this" --no-figures >"$made.log"
+    if compgen -G "results/$name/*.svg" >/dev/null; then
+        target/release/flitlab plot "$made" "${kinds[@]}" --format svg,png,pdf >>"$made.log"
+    fi
+    for file in results/"$name"/*; do
+        case $file in
+            *.csv | *.svg | *.png | *.pdf | */figures.json) ;;
+            *) continue ;;
+        esac
+        if [ -e "$made/${file##*/}" ]; then cp "$made/${file##*/}" "$file"; else echo "  not made any more: $file"; fi
+    done
+    for file in summary.json scenario.toml simulated.json.gz; do
+        if [ -e "$made/$file" ]; then cp "$made/$file" results/"$name"/; fi
+    done
+    rm -r "$made"
+done

@@ -2,6 +2,8 @@
 //! names used elsewhere, parts of the reference, offers that fit, repetitions that repeat nothing
 //! (REVIEW A10, C8, C9).
 
+use std::fs;
+
 use crate::common::workplace::Workplace;
 
 const LOAD: &str = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
@@ -199,4 +201,14 @@ fn a_scenario_that_is_not_there_is_offered_under_its_name() {
         assert!(said.contains("can't") || said.contains("No such file"), "{said}");
         assert!(!said.contains("os error"), "{said}");
     }
+}
+
+/// The workspace has programs of other crates, and `cargo run` in it names none.
+#[test]
+fn readmes_first_command_runs_flitlab() {
+    let at = |file: &str| format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(at("README.md")).unwrap();
+    assert!(readme.contains("    cargo run --release -- sweep scenarios/"));
+    let manifest: toml::Table = fs::read_to_string(at("Cargo.toml")).unwrap().parse().unwrap();
+    assert_eq!(manifest["package"]["default-run"].as_str(), Some("flitlab"));
 }

@@ -209,6 +209,6 @@ fn readmes_first_command_runs_flitlab() {
     let at = |file: &str| format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
     let readme = fs::read_to_string(at("README.md")).unwrap();
     assert!(readme.contains("    cargo run --release -- sweep scenarios/"));
-    let manifest: toml::Table = fs::read_to_string(at("Cargo.toml")).unwrap().parse().unwrap();
-    assert_eq!(manifest["package"]["default-run"].as_str(), Some("flitlab"));
+    let manifest = fs::read_to_string(at("Cargo.toml")).unwrap();
+    assert!(manifest.lines().any(|line| line == "default-run = \"flitlab\""));
 }

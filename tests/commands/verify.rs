@@ -177,3 +177,23 @@ fn results_of_another_version_and_what_is_none_are_told() {
     let (code, said) = place.fail(&["verify", "nowhere"]);
     assert!(code == 2 && said.contains("can't read nowhere"), "{said}");
 }
+
+/// The resolved sweep would give the key twice: in the series, and in the grid.
+#[test]
+fn a_table_of_a_series_leaves_to_the_grid_what_the_grid_sets() {
+    let place = Workplace::new("verify_tables");
+    let series = "[routing.outflank]\n[sweep.grid]\ntraffic.load = [0.1]\n\
+                  routing.outflank.distance_weight = [1, 2]\n[sweep.series]\n\
+                  \"1 step\" = { routing.outflank.steps = 1 }\n\
+                  \"a half\" = { routing.outflank = { steps = 1, steps_percent = 50 } }\n";
+    place.write("a.toml", &format!("{SMALL}{series}"));
+    place.run(&["sweep", "a.toml", "--out", "a", "--no-figures"]);
+    let said = place.run(&["verify", "a", "--all"]);
+    assert!(said.contains(".: 4 of 4 computed again and equal\n"), "{said}");
+    // Files that were not passed on are not missed.
+    for file in ["latencies.csv", "windows.csv", "channels.csv"] {
+        std::fs::remove_file(place.0.join("a").join(file)).unwrap();
+    }
+    let said = place.run(&["verify", "a", "--all", "--no-record"]);
+    assert!(said.contains(".: 4 of 4 computed again and equal\n"), "{said}");
+}

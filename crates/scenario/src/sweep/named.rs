@@ -126,8 +126,13 @@ pub(super) fn assign(settings: &[Setting], document: &mut Document) {
 }
 
 /// A value for each key that any of the series sets, for each of them, from all resolved keys of
-/// one of its points: what one series sets, another must not inherit.
-pub(super) fn resolved(steps: &[Step], keys: &[Vec<(String, String)>]) -> Vec<String> {
+/// one of its points: what one series sets, another must not inherit. What the grid sets is no
+/// series' own, though it lies in a table that one sets.
+pub(super) fn resolved(
+    steps: &[Step],
+    keys: &[Vec<(String, String)>],
+    grid: &[&str],
+) -> Vec<String> {
     let mut paths: Vec<&str> = Vec::new();
     for setting in steps.iter().flat_map(|step| &step.settings) {
         let path = replaced(&setting.path);
@@ -136,16 +141,24 @@ pub(super) fn resolved(steps: &[Step], keys: &[Vec<(String, String)>]) -> Vec<St
         }
     }
     let series = steps.iter().zip(keys).map(|(step, keys)| {
-        let values: Vec<String> = paths.iter().flat_map(|path| values(keys, path)).collect();
+        let values: Vec<String> = paths.iter().flat_map(|path| values(keys, path, grid)).collect();
         let name = step.name.as_deref().unwrap_or_default();
         format!("{} = {{ {} }}", quoted(name), values.join(", "))
     });
     series.collect()
 }
 
-/// The key at a path, or all those below it.
-fn values<'k>(keys: &'k [(String, String)], path: &'k str) -> impl Iterator<Item = String> + 'k {
-    let below = move |key: &str| key.strip_prefix(path).is_some_and(|rest| rest.starts_with('.'));
-    let of_path = move |(key, _): &&(String, String)| key == path || below(key);
+/// The key at a path, or all those below it, but for those that the grid sets.
+fn values<'k>(
+    keys: &'k [(String, String)],
+    path: &'k str,
+    grid: &'k [&str],
+) -> impl Iterator<Item = String> + 'k {
+    let is_in = |key: &str, path: &str| {
+        key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let of_path = move |(key, _): &&(String, String)| {
+        is_in(key, path) && !grid.iter().any(|given| is_in(key, given))
+    };
     keys.iter().filter(of_path).map(|(key, text)| format!("{key} = {text}"))
 }

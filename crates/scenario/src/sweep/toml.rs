@@ -31,7 +31,8 @@ pub(super) fn of_table(sweep: &SweepTable, keys: &[Vec<(String, String)>]) -> St
     }
     if !sweep.series.is_empty() {
         text.push_str("\n[sweep.series]\n");
-        for series in named::resolved(&sweep.series, keys) {
+        let grid: Vec<&str> = sweep.grid.iter().map(|key| key.path.as_str()).collect();
+        for series in named::resolved(&sweep.series, keys, &grid) {
             let _ = writeln!(text, "{series}");
         }
     }

@@ -20,7 +20,8 @@ fn main() {
         commit => commit.unwrap_or_default(),
     };
     println!("cargo::rustc-env=FLITLAB_COMMIT={commit}");
-    for watched in sources.iter().chain(&["build.rs"]) {
+    // What is not there, as the crates in a package, would count as changed each time.
+    for watched in sources.iter().chain(&["build.rs"]).filter(|path| Path::new(path).exists()) {
         println!("cargo::rerun-if-changed={watched}");
     }
     // What tells that there is another commit, also in a work tree.

@@ -231,6 +231,9 @@ pub(super) fn occupied(folder: &Path) -> bool {
     }
 }
 
+/// The end of the names of files that are being written.
+const PARTIAL: &str = "partial";
+
 /// Writes a whole file at once: beside its place, then moved there.
 pub(super) fn write(path: &Path, contents: &str) -> Result<(), Failure> {
     write_by(path, |file| file.write_all(contents.as_bytes()))
@@ -243,7 +246,7 @@ pub(super) fn write_by(
 ) -> Result<(), Failure> {
     // Another process may be writing the same file.
     let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.partial", std::process::id()));
+    partial.push(format!(".{}.{PARTIAL}", std::process::id()));
     let write = || {
         let mut file = BufWriter::with_capacity(1 << 20, File::create(&partial)?);
         contents(&mut file)?;
@@ -254,6 +257,17 @@ pub(super) fn write_by(
         let _ = fs::remove_file(&partial);
         cannot_write(path, &cause)
     })
+}
+
+/// Removes files of [`write_by`] that a kill left half written, in a folder in which no other process
+/// works.
+pub(super) fn remove_half_written(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    for path in paths.filter(|path| path.extension().is_some_and(|it| it == PARTIAL)) {
+        // What can't be removed harms nobody.
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// A scenario with every value written out, so that anyone can run it again.

@@ -230,7 +230,11 @@ impl Reproduce {
                 say(&format!("note: {unfinished} is unfinished; --resume would go on with it"));
                 folder::prepare(name, asked)
             }
-            (Some(folder), None) => Claim::take(&folder)?.ok_or_else(|| folder::busy(&folder)),
+            (Some(folder), None) => {
+                let claim = Claim::take(&folder)?.ok_or_else(|| folder::busy(&folder))?;
+                folder::remove_half_written(&claim);
+                Ok(claim)
+            }
             (Some(one), Some(other)) => Err(Failure::input(format!(
                 "{} and {} are both unfinished: say with --out which to go on with",
                 one.display(),

@@ -63,6 +63,8 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
                 &["--set", "exchange.message=512 B"][..]
             } else if path.ends_with("/paper-router.toml") {
                 &["--set", "measure.messages=4"][..]
+            } else if text.contains("\nwarm_up = ") {
+                &["--set", "measure.window=2 us", "--set", "measure.warm_up=8 us"][..]
             } else {
                 &SHORT
             };
@@ -81,8 +83,6 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
                 seen += 1;
                 continue;
             }
-            let least = ["--set", "measure.minimum_windows=4"];
-            let more = if path.contains("/peers/") { &with(more, &least) } else { more };
             let result = place.json(&with(&["run", &path, "--json"], more));
             assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");
             seen += 1;
@@ -496,7 +496,7 @@ fn reproductions_leave_rows_and_figures() {
         "angara-fig6/completion.csv",
         "angara-collectives/completion.csv",
         "angara-collectives/all-reduce-size.svg",
-        "angara-fig6/tornado.png",
+        "angara-fig6/tornado-1.png",
         "nue-faults/tables.csv",
         "nue-faults/loads.svg",
         "nue-runtime/times.png",

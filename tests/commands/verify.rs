@@ -126,6 +126,12 @@ fn what_was_edited_is_named_by_row_and_column() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.contains("points.csv: 7 rows, computed again 8 in summary.json"), "{said}");
     place.write("grid/points.csv", &original);
+    // A row of another seed is none of the sweep's, whether it is drawn or not.
+    edit(&place, "grid/points.csv", 3, "seed", "77");
+    let output = place.flitlab(&["verify", "grid", "--sample", "0"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("point 3, seed 77): there, computed again no point"), "{said}");
+    place.write("grid/points.csv", &original);
     edit(&place, "grid/windows.csv", 0, "packets", "1");
     let output = place.flitlab(&["verify", "grid", "--all", "--no-record"]);
     let said = String::from_utf8(output.stdout).unwrap();
@@ -196,4 +202,30 @@ fn a_table_of_a_series_leaves_to_the_grid_what_the_grid_sets() {
     }
     let said = place.run(&["verify", "a", "--all", "--no-record"]);
     assert!(said.contains(".: 4 of 4 computed again and equal\n"), "{said}");
+}
+
+/// What is told of ranks is compared, too, of a run as of a sweep; so are channels that are compressed.
+#[test]
+fn the_files_of_an_application_are_compared() {
+    let place = Workplace::new("verify_application");
+    let text = "[topology.torus]\ndimensions = [4, 4]\n[results]\ncompressed = true\n[application]\n\
+                schedule = { all-reduce = { ranks = 16, bytes = \"4 KiB\" } }\n";
+    place.write("a.toml", text);
+    place.write("b.toml", &format!("{text}[sweep.grid]\nseed = [1, 2]\n"));
+    place.run(&["run", "a.toml", "--out", "all/run", "--no-figures"]);
+    place.run(&["sweep", "b.toml", "--out", "all/sweep", "--no-figures"]);
+    let said = place.run(&["verify", "all", "--all", "--no-record"]);
+    assert!(said.contains("3 rows of 3 computed again and equal"), "{said}");
+    for (result, file) in [("run", "path.csv"), ("sweep", "ranks.csv")] {
+        let file = format!("all/{result}/{file}");
+        let text = place.read(&file);
+        let lines: Vec<&str> = text.lines().collect();
+        place.write(&file, &(lines[..lines.len() - 1].join("\n") + "\n"));
+    }
+    std::fs::write(place.0.join("all/sweep/channels.csv.gz"), []).unwrap();
+    let output = place.flitlab(&["verify", "all", "--all", "--no-record"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    for file in ["path.csv", "ranks.csv", "channels.csv"] {
+        assert!(said.contains(&format!("{file} as it is there")), "{file}: {said}");
+    }
 }

@@ -69,11 +69,13 @@ pub fn scenario(name: &str) -> String {
 }
 
 /// Settings that make a load point short.
-pub const SHORT: [&str; 6] = [
+pub const SHORT: [&str; 8] = [
     "--set",
     "measure.window=2 us",
     "--set",
     "measure.warm_up_windows=4",
+    "--set",
+    "measure.minimum_windows=10",
     "--set",
     "measure.maximum_windows=10",
 ];

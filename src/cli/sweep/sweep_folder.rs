@@ -1,6 +1,5 @@
 //! The folder that a sweep works in: a new one, or with --resume the one that it was begun in.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::super::{COMMIT, Failure, folder};
@@ -52,18 +51,8 @@ impl SweepFolder {
             return Ok(place);
         };
         let store = Store::open(&results, COMMIT)?;
-        remove_half_written(&results);
+        folder::remove_half_written(&results);
         Ok(Self { results, store, resumed: true })
-    }
-}
-
-/// Removes files that a kill left half written in a folder in which no other process works.
-fn remove_half_written(results: &Path) {
-    let entries = fs::read_dir(results).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    for path in paths.filter(|path| path.extension().is_some_and(|it| it == "partial")) {
-        // What can't be removed harms nobody.
-        let _ = fs::remove_file(path);
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod choice;
 mod points;
-mod simulations;
+mod reproduced;
 mod verified;
 
 use std::fs;
@@ -25,7 +25,7 @@ use flitlab::reproduce::RECORD;
 use flitlab::scenario::RESULTS_VERSION;
 use flitlab::units::{ClockTime, parse_clock_time};
 use points::Points;
-use simulations::Simulations;
+use reproduced::Reproduced;
 use verified::Verified;
 
 /// Rows that are computed again if nothing is said.
@@ -69,7 +69,7 @@ pub(super) struct Verify {
 /// A result that can be computed again.
 enum Found {
     Points(Box<Points>),
-    Simulations(Simulations),
+    Reproduced(Reproduced),
 }
 
 /// What was found of a result.
@@ -89,6 +89,8 @@ struct Outcome {
     problem: Option<String>,
     /// CPU time of all rows, about.
     seconds: f64,
+    /// Whether there was time to look at it.
+    reached: bool,
 }
 
 /// A value that is not what is computed.
@@ -139,22 +141,23 @@ impl Verify {
         let (mut opened, mut rows) = (Vec::new(), Vec::new());
         for (place, folder) in results {
             let found = if folder.join(RECORD).is_file() {
-                Simulations::open(&folder).map(Found::Simulations)
+                Reproduced::open(&folder).map(Found::Reproduced)
             } else {
                 Points::open(&folder).map(|found| Found::Points(Box::new(found)))
             };
             let number = outcomes.len();
-            let mut outcome = Outcome { result: place.clone(), ..Outcome::default() };
+            let mut outcome =
+                Outcome { result: place.clone(), reached: true, ..Outcome::default() };
             match found {
                 Ok(found) => {
                     let (all, differences) = match &found {
                         Found::Points(points) => (points.rows(), points.edited()),
-                        Found::Simulations(found) => (found.rows(), Vec::new()),
+                        Found::Reproduced(found) => (found.rows(), Vec::new()),
                     };
                     outcome.rows = all.len();
-                    outcome.seconds = all.iter().map(|(_, seconds)| seconds).sum();
+                    outcome.seconds = all.iter().map(|(.., seconds)| seconds).sum();
                     outcome.differences = differences;
-                    for (at, (key, seconds)) in all.into_iter().enumerate() {
+                    for (at, key, seconds) in all {
                         if verified.knows(&place, &key) {
                             outcome.known += 1;
                         } else {
@@ -177,14 +180,17 @@ impl Verify {
         let budget = within.map(|within| within.as_secs_f64() * threads as f64);
         let rows = chosen(rows, most, budget, self.seed);
         let bar = Bar::of_sweep(rows.len() as u64);
-        // What was found equal is kept when a call is ended.
         let _interrupt = Interrupt::watch({
             let bar = bar.clone();
+            let kept = match self.no_record {
+                true => "interrupted",
+                false => {
+                    "interrupted; what was found equal is kept, and the next call goes on from there"
+                }
+            };
             move || {
                 bar.finish();
-                say(
-                    "interrupted; what was found equal is kept, and the next call goes on from there",
-                );
+                say(kept);
             }
         })?;
         let deadline = within.map(|within| begun + within);
@@ -197,16 +203,17 @@ impl Verify {
                 Found::Points(points) => {
                     points.verify(&own, threads, deadline, &bar, outcome, &mut equal)?;
                 }
-                Found::Simulations(found) => {
+                Found::Reproduced(found) => {
+                    // Its tables are made of all simulations, so it begins as a whole.
                     if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                        outcome.reached = false;
+                        mention_above(&bar, outcome, self.json);
                         continue;
                     }
                     found.verify(&own, threads, &bar, outcome, &mut equal)?;
                 }
             }
-            if !self.json {
-                bar.above(|| mention(&line(outcome)));
-            }
+            mention_above(&bar, outcome, self.json);
         }
         bar.finish();
         self.conclude(&outcomes, &unknown)
@@ -248,8 +255,10 @@ impl Verify {
             print_text(&text)?;
         }
         let mut wrong = Vec::new();
-        if different > 0 {
-            wrong.push(counted(different, "value") + " differ");
+        match different {
+            0 => {}
+            1 => wrong.push("1 value differs".into()),
+            _ => wrong.push(format!("{different} values differ")),
         }
         if problems > 0 {
             wrong.push(counted(problems, "result") + " can't be compared");
@@ -257,20 +266,32 @@ impl Verify {
         if wrong.is_empty() {
             return Ok(());
         }
-        let text = wrong.join(", and ").replace("1 value differ", "1 value differs");
-        Err(Failure::Check(format!("error: {text}")))
+        Err(Failure::Check(format!("error: {}", wrong.join(", and "))))
+    }
+}
+
+fn mention_above(bar: &Bar, outcome: &Outcome, json: bool) {
+    if !json {
+        bar.above(|| mention(&line(outcome)));
     }
 }
 
 /// What is told of a result.
 fn line(outcome: &Outcome) -> String {
-    let Outcome { result, rows, equal, known, differences, problem, .. } = outcome;
+    let Outcome { result, rows, equal, known, differences, problem, reached, .. } = outcome;
     let name = if result.is_empty() { "." } else { result };
     if let Some(problem) = problem {
         return format!("{name}: {problem}\n");
     }
+    if !reached {
+        return format!("{name}: not reached in the time\n");
+    }
     let before = if *known > 0 { format!(", {known} by earlier calls") } else { String::new() };
-    let mut text = format!("{name}: {equal} of {rows} computed again and equal{before}\n");
+    let mut text = match rows {
+        // A reproduction that keeps no simulations is computed whole.
+        0 if differences.is_empty() => format!("{name}: its tables are computed again and equal\n"),
+        _ => format!("{name}: {equal} of {rows} computed again and equal{before}\n"),
+    };
     text.extend(differences.iter().map(Difference::text));
     text
 }

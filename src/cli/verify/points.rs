@@ -1,6 +1,5 @@
 //! The rows of a run or a sweep.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,25 +8,25 @@ use serde_json::Value;
 use super::super::results::Results;
 use super::super::{Failure, program};
 use super::{Bar, Difference, Outcome, Row, again, of_another_version};
-use flitlab::report::folder::{POINTS, SUMMARY};
-use flitlab::report::{self, PointRow, Row as _, Status};
-use flitlab::scenario::{Loads, RESULTS_VERSION, Scenario, Sweep};
-use flitlab::sweep::{
-    SetupError, compute, in_parallel, label_at_load, label_of, search_saturation,
+use crate::cli::say::say;
+use flitlab::report::folder::{
+    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PACKED_CHANNELS, PAIRS, PATH, PHASES, POINTS,
+    RANK_PHASES, RANKS, SLOWDOWNS, SUMMARY, WINDOWS, WORKLOADS,
 };
+use flitlab::report::{self, PointResult, PointRow, ResultRows, Row as _};
+use flitlab::scenario::{RESULTS_VERSION, Scenario, Sweep};
+use flitlab::sweep::{compute, in_parallel, scenarios_of_rows};
 use flitlab::text_file::read_text;
 
 /// CPU time of an event, about, in seconds. What rows really take is in verified.csv.
 const SECONDS_AN_EVENT: f64 = 5e-7;
 
-/// The key of a load in labels.
-const LOAD: &str = "traffic.load";
-
 /// The points of a result, each with the scenario that it is said to be of.
 pub(super) struct Points {
     folder: PathBuf,
     results: Results,
-    scenarios: Vec<Result<Scenario, String>>,
+    /// `None` for a row that is none of the sweep's.
+    scenarios: Vec<Option<Scenario>>,
     /// Whether all files are of this version, so that every column and every file can be compared.
     same_version: bool,
 }
@@ -39,6 +38,7 @@ impl Points {
     /// Why they can't be compared.
     pub(super) fn open(folder: &Path) -> Result<Self, String> {
         let results = Results::open(folder).map_err(|failure| failure.text())?;
+        results.notes.iter().for_each(|note| say(&format!("note: {note}")));
         let version = results.summary.made.results_version;
         if let Some(version) = version.filter(|version| *version != RESULTS_VERSION) {
             let scenario = folder.join("scenario.toml").display().to_string();
@@ -52,10 +52,11 @@ impl Points {
         };
         let points = &results.rows.points;
         let scenarios = if document.has_sweep() {
-            of_sweep(&Sweep::read(document).map_err(unreadable)?, points)?
+            let sweep = Sweep::read(document).map_err(unreadable)?;
+            scenarios_of_rows(&sweep, points).map_err(|error| error.to_string())?
         } else {
             let scenario = Scenario::read(document).map_err(unreadable)?;
-            points.iter().map(|_| Ok(scenario.clone())).collect()
+            points.iter().map(|_| Some(scenario.clone())).collect()
         };
         Ok(Self { folder: folder.into(), same_version: version.is_some(), results, scenarios })
     }
@@ -64,24 +65,29 @@ impl Points {
         &self.results.rows.points
     }
 
-    /// What tells each row, and CPU time that it takes, about.
-    pub(super) fn rows(&self) -> Vec<(String, f64)> {
-        let row = |(line, point): (usize, &report::Point)| {
+    /// The rows that can be computed again: their places, what tells each of them, and the CPU time that
+    /// it takes, about.
+    pub(super) fn rows(&self) -> Vec<(usize, String, f64)> {
+        let row = |(at, point): (usize, &report::Point)| {
             let digest = point.measured.digest.map_or_else(String::new, |it| format!(" {it:016x}"));
             let seconds = point.measured.events as f64 * SECONDS_AN_EVENT;
-            (format!("line {}{digest}", line + 2), seconds)
+            self.scenarios[at].as_ref().map(|_| (at, format!("line {}{digest}", at + 2), seconds))
         };
-        self.points().iter().enumerate().map(row).collect()
+        self.points().iter().enumerate().filter_map(row).collect()
     }
 
-    /// Where the rows are others than those of summary.json, which was written with them.
+    /// Where the rows are none of the sweep's, or others than those of summary.json, which was written
+    /// with them.
     pub(super) fn edited(&self) -> Vec<Difference> {
+        let mut found: Vec<Difference> = (0..self.scenarios.len())
+            .filter(|&at| self.scenarios[at].is_none())
+            .map(|at| self.of_row(at, "", "there".into(), "no point of scenario.toml".into()))
+            .collect();
         let summary = read_text(&self.folder.join(SUMMARY)).ok();
         let summary: Option<Value> = summary.and_then(|text| serde_json::from_str(&text).ok());
         let Some(Value::Array(told)) = summary.as_ref().and_then(|it| it.get("points")) else {
-            return Vec::new();
+            return found;
         };
-        let mut found = Vec::new();
         if told.len() != self.points().len() {
             found.push(Difference {
                 row: POINTS.into(),
@@ -96,12 +102,8 @@ impl Points {
                 let own = serde_json::to_value((column.cell)(&point.measured)).unwrap_or_default();
                 let told = told.get(column.name).cloned().unwrap_or_default();
                 if own != told {
-                    found.push(Difference {
-                        row: self.row_name(line),
-                        column: column.name.into(),
-                        was: shown(&own),
-                        is: format!("{} by {SUMMARY}", shown(&told)),
-                    });
+                    let is = format!("{} by {SUMMARY}", shown(&told));
+                    found.push(self.of_row(line, column.name, shown(&own), is));
                 }
             }
         }
@@ -111,6 +113,10 @@ impl Points {
     /// Whether the file has this column.
     fn has(&self, column: &str) -> bool {
         !self.results.rows.absent.iter().any(|absent| absent == column)
+    }
+
+    fn of_row(&self, at: usize, column: &str, was: String, is: String) -> Difference {
+        Difference { row: self.row_name(at), column: column.into(), was, is }
     }
 
     /// The place of a row for people.
@@ -157,16 +163,11 @@ impl Points {
     /// The points with the rows of their other files, if these are of this version and some are asked
     /// for.
     fn details(&self, rows: &[&Row]) -> Result<Vec<report::Point>, Failure> {
-        let mut all = self.results.rows.clone();
-        if self.same_version && !rows.is_empty() {
-            let folder = &self.folder;
-            all.read_channels(folder, |_| ())?;
-            all.read_figures(folder, |_| ())?;
-            all.read_workloads(folder, |_| ())?;
-            all.read_pairs(folder, |_| ())?;
-            return Ok(all.points);
+        if !self.same_version || rows.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(Vec::new())
+        let note = |note: String| say(&format!("note: {note}"));
+        Ok(ResultRows::read(&self.folder, note)?.points)
     }
 
     /// Computes a row again. Returns where it differs, and the CPU time in seconds.
@@ -175,14 +176,7 @@ impl Points {
         at: usize,
         details: Option<&report::Point>,
     ) -> Result<(Vec<Difference>, f64), Failure> {
-        let whole = |was: &str, is: String| {
-            let (row, column) = (self.row_name(at), String::new());
-            vec![Difference { row, column, was: was.into(), is }]
-        };
-        let scenario = match &self.scenarios[at] {
-            Ok(scenario) => scenario,
-            Err(problem) => return Ok((whole("there", problem.clone()), 0.0)),
-        };
+        let scenario = self.scenarios[at].as_ref().expect("only rows that have one are drawn");
         let started = cpu_time::ThreadTime::now();
         let computed = compute(scenario)?;
         let seconds = started.elapsed().as_secs_f64();
@@ -192,30 +186,41 @@ impl Points {
             let (was, is) = ((column.cell)(&point.measured), (column.cell)(&computed.measured));
             if was != is {
                 let cell = |cell| shown(&serde_json::to_value(cell).unwrap_or_default());
-                found.push(Difference {
-                    row: self.row_name(at),
-                    column: column.name.into(),
-                    was: cell(was),
-                    is: cell(is),
-                });
+                found.push(self.of_row(at, column.name, cell(was), cell(is)));
             }
         }
         let Some(details) = details else { return Ok((found, seconds)) };
-        for (file, same) in [
-            ("channels.csv", details.channels.is_empty() || details.channels == computed.channels),
-            ("latencies.csv", details.latencies == computed.latencies),
-            ("windows.csv", details.windows == computed.windows),
-            ("workloads.csv", details.workloads == computed.workloads),
-            ("pairs.csv", details.pairs == computed.pairs),
-        ] {
+        for file in unlike_files(details, &computed) {
             // A folder may have been passed on without them.
-            if !same && self.folder.join(file).exists() {
-                let is = format!("with other rows of this point in {file}");
-                found.extend(whole(&format!("{file} as it is there"), is));
+            let packed = file == CHANNELS && self.folder.join(PACKED_CHANNELS).exists();
+            if packed || self.folder.join(file).exists() {
+                let (was, is) = (format!("{file} as it is there"), "with other rows of it".into());
+                found.push(self.of_row(at, "", was, is));
             }
         }
         Ok((found, seconds))
     }
+}
+
+/// The files in which a point has other rows than were computed. What a run keeps beside a sweep, the
+/// stretches of ranks and the channels of a path, is left out.
+fn unlike_files(point: &report::Point, computed: &PointResult) -> Vec<&'static str> {
+    let (own, other) = (&point.explained, &computed.explained);
+    let files = [
+        (CHANNELS, point.channels == computed.channels),
+        (LATENCIES, point.latencies == computed.latencies),
+        (WINDOWS, point.windows == computed.windows),
+        (WORKLOADS, point.workloads == computed.workloads),
+        (PAIRS, point.pairs == computed.pairs),
+        (SLOWDOWNS, point.slowdowns == computed.slowdowns),
+        (FLOWS, own.flows == other.flows),
+        (RANKS, own.ranks == other.ranks),
+        (ACTIVITY, own.activity == other.activity),
+        (PATH, own.path == other.path),
+        (PHASES, own.phases == other.phases),
+        (RANK_PHASES, own.rank_phases == other.rank_phases),
+    ];
+    files.into_iter().filter(|(_, same)| !same).map(|(file, _)| file).collect()
 }
 
 fn shown(value: &Value) -> String {
@@ -224,66 +229,4 @@ fn shown(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// The scenario of each row of a sweep's results, or why there is none.
-fn of_sweep(
-    sweep: &Sweep,
-    rows: &[report::Point],
-) -> Result<Vec<Result<Scenario, String>>, String> {
-    let no_point = || Err("is no point of scenario.toml".to_owned());
-    // By series and repetition, where loads are found.
-    let mut starts: HashMap<(&str, u32, u64), &flitlab::scenario::Point> = HashMap::new();
-    for point in &sweep.points {
-        starts.insert((&point.series, point.repetition, point.scenario.seed), point);
-    }
-    let start = |row: &report::Point| {
-        let label = &row.label;
-        starts.get(&(label.series.as_str(), label.repetition, label.seed)).copied()
-    };
-    Ok(match sweep.loads {
-        Loads::Written { .. } => {
-            let of = |row: &report::Point| {
-                let number = row.label.point;
-                let point = sweep.points.get(number as usize);
-                let point = point.filter(|point| label_of(point, number) == row.label);
-                point.map_or_else(no_point, |point| Ok(point.scenario.clone()))
-            };
-            rows.iter().map(of).collect()
-        }
-        Loads::Curve(_) => {
-            let of = |row: &report::Point| {
-                let load = row.label.setting(LOAD).and_then(|load| load.parse::<f64>().ok());
-                let of_load = start(row).zip(load);
-                let of_load = of_load.filter(|(point, load)| {
-                    label_at_load(point, row.label.point, *load) == row.label
-                });
-                of_load.map_or_else(no_point, |(point, load)| Ok(point.scenario.at_load(load)))
-            };
-            rows.iter().map(of).collect()
-        }
-        Loads::Saturation { tolerance } => {
-            let mut scenarios: Vec<Result<Scenario, String>> =
-                rows.iter().map(|_| no_point()).collect();
-            for point in &sweep.points {
-                // The loads that a search tries follow from what it found, row by row.
-                let own = rows
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, row)| start(row).is_some_and(|it| std::ptr::eq(it, point)));
-                let mut own: Vec<(usize, &report::Point)> = own.collect();
-                own.sort_by_key(|(_, row)| row.label.point);
-                let mut own = own.into_iter();
-                let searched = search_saturation(&point.scenario, tolerance, |load| {
-                    let Some((at, row)) = own.next() else { return Err(None) };
-                    scenarios[at] = Ok(point.scenario.at_load(load));
-                    Ok(row.measured.status == Status::Steady)
-                });
-                if let Err(Some(error)) = searched.map_err(|error: Option<SetupError>| error) {
-                    return Err(error.to_string());
-                }
-            }
-            scenarios
-        }
-    })
 }

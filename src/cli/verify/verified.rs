@@ -31,7 +31,8 @@ pub(super) struct Verified {
 }
 
 impl Verified {
-    /// Reads what earlier calls of this version found, if that is kept.
+    /// Reads what earlier calls of this version found, if that is kept. What other versions found says
+    /// nothing of this one, and is dropped when a row is added.
     ///
     /// # Errors
     /// If the file is there and none of these.

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use super::super::Failure;
 use super::super::reproduce::Published;
 use super::{Bar, Difference, Outcome, Row, again, of_another_version};
-use flitlab::reproduce::{Extent, Record, Replay, is_machine_time};
+use flitlab::reproduce::{Extent, Record, Replay, Simulations, is_machine_time};
 use flitlab::scenario::RESULTS_VERSION;
 
 /// Longer texts are cut.
 const SHOWN: usize = 160;
 
 /// A reproduction that is finished.
-pub(super) struct Simulations {
+pub(super) struct Reproduced {
     folder: PathBuf,
     record: Record,
     published: Published,
 }
 
-impl Simulations {
+impl Reproduced {
     /// Reads its record.
     ///
     /// # Errors
@@ -39,9 +39,10 @@ impl Simulations {
         Ok(Self { folder: folder.into(), record, published })
     }
 
-    /// What tells each simulation, and the CPU time that it took.
-    pub(super) fn rows(&self) -> Vec<(String, f64)> {
-        self.record.simulated.iter().map(|(key, it)| (key.clone(), it.seconds)).collect()
+    /// Its simulations: their places, what tells each of them, and the CPU time that it took.
+    pub(super) fn rows(&self) -> Vec<(usize, String, f64)> {
+        let all = self.record.simulated.iter().enumerate();
+        all.map(|(at, (key, it))| (at, key.clone(), it.seconds)).collect()
     }
 
     /// Computes some of them again, and the tables of all.
@@ -56,11 +57,7 @@ impl Simulations {
         let chosen: HashSet<String> = rows.iter().map(|row| row.key.clone()).collect();
         let quick = self.record.quick;
         let replay = Replay::new(self.record, chosen);
-        let extent = Extent {
-            quick,
-            threads,
-            simulations: flitlab::reproduce::Simulations::Replayed(&replay),
-        };
+        let extent = Extent { quick, threads, simulations: Simulations::Replayed(&replay) };
         let mut kept = Ok(());
         let found = self.published.compute(extent, &mut |_, _, _| {
             for (key, seconds) in replay.take_equal() {

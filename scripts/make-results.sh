@@ -14,6 +14,7 @@ desmos/uniform              sweep scenarios/desmos/desmos-uniform.toml | latency
 desmos/patterns             sweep scenarios/desmos/desmos-loads.toml | latency,cdf,accepted,saturation
 desmos/read                 sweep scenarios/desmos/desmos-read.toml | latency,accepted
 angara-lossy-links          sweep scenarios/angara/lossy-links.toml
+angara-packet-order         sweep scenarios/angara/packet-order.toml | accepted
 angara-osu/latency          sweep scenarios/angara/osu-latency.toml
 angara-osu/bandwidth        sweep scenarios/angara/osu-bandwidth.toml
 angara-osu/bibandwidth      sweep scenarios/angara/osu-bibandwidth.toml

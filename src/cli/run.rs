@@ -162,6 +162,9 @@ impl Run {
         for note in text::notes([&scenario]) {
             bar.above(|| say(&format!("note: {note}")));
         }
+        if let Some(note) = text::adaptive_note(&simulation) {
+            bar.above(|| say(&format!("note: {note}")));
+        }
         for note in text::far_rates([&scenario]) {
             bar.above(|| say(&format!("warning: {note}")));
         }

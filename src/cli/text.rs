@@ -1,10 +1,12 @@
 //! Results as text for people.
 
 use super::terminal;
-use flitlab::engine::{ChannelKind, Parameters};
+use flitlab::engine::{ChannelKind, PacketKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::narrow::{narrow, rounded};
 use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status};
+use flitlab::routing::Routes;
+use flitlab::scenario::workload::Share;
 use flitlab::scenario::{Network, Scenario, TopologySpec};
 use flitlab::sweep::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
@@ -112,6 +114,32 @@ pub(super) fn notes<'s>(all: impl IntoIterator<Item = &'s Scenario>) -> Vec<Stri
         }
     }
     notes
+}
+
+/// Returns a note on workloads whose packets choose no hops though the routing is adaptive.
+pub(super) fn adaptive_note(simulation: &Simulation) -> Option<String> {
+    let Routes::Adaptive(_) = simulation.routes() else { return None };
+    let scenario = simulation.scenario();
+    let workload = simulation.workload();
+    let keeps = |share: &Share<'_>| {
+        let usual = scenario.parameters.class(share.class()).packets == PacketKind::Usual;
+        usual && workload.kinds_of(share.class()).1
+    };
+    let names: Vec<&str> = simulation.shares().filter(keeps).map(|it| &*it.member().name).collect();
+    let kind = simulation.shares().find(keeps)?.member().kind;
+    let way_out = match scenario.workload.are_several() {
+        true => {
+            format!("`packets = \"adaptive\"` in [workloads.{}] has them choose, too", names[0])
+        }
+        false => format!(
+            "`packets = \"adaptive\"` in a table [workloads.all], with [workloads.all.{kind}] in place of [{kind}], has \
+             them choose, too"
+        ),
+    };
+    Some(format!(
+        "requests and responses of {} go in direction order, not by the adaptive routing; {way_out}",
+        names.join(", ")
+    ))
 }
 
 /// Describes the outcome of a simulation, one fact a line.

@@ -842,8 +842,40 @@ fn a_single_switch_is_told_nothing_of_channels_between_switches() {
     let output = place.flitlab(&["check", "a.toml"]);
     let (printed, said) = (output.stdout, String::from_utf8(output.stderr).unwrap());
     let printed = String::from_utf8(printed).unwrap();
-    assert!(printed.contains("channels           0 between routers"), "{printed}");
+    assert!(printed.contains("channels           0 between routers, by 0 cables\n"), "{printed}");
     assert!(!printed.contains("spread") && !said.contains("router.buffer"), "{printed}{said}");
+}
+
+/// An Angara adapter has six cables, and eight with its extension card.
+#[test]
+fn check_counts_the_cables_of_an_angara_adapter() {
+    let place = Workplace::new("told_cables");
+    let rest = "traffic = { pattern = \"uniform\", load = 0.1 }\n";
+    let channels = |of: &str| {
+        place.write("a.toml", &format!("{of}\n{rest}"));
+        let said = place.run(&["check", "a.toml"]);
+        said.lines().find(|line| line.contains("between routers")).unwrap().trim().to_owned()
+    };
+    let torus = |sizes: &str| channels(&format!("topology.torus.dimensions = {sizes}"));
+    let six = "an Angara adapter has 6";
+    let desmos = torus("[4, 2, 2, 2]");
+    assert!(desmos.contains(&format!("by 80 cables; at most 5 a node: {six}")), "{desmos}");
+    assert!(desmos.ends_with(six), "{desmos}");
+    let cube = torus("[4, 4, 4]");
+    assert!(cube.contains("by 192 cables; at most 6 a node") && cube.ends_with(six), "{cube}");
+    let four = torus("[3, 3, 3, 3]");
+    assert!(
+        four.contains("at most 8 a node") && four.ends_with("card, which this takes"),
+        "{four}"
+    );
+    let five = torus("[3, 3, 3, 3, 3]");
+    assert!(five.contains("at most 10 a node: more than the 8 of an Angara adapter"), "{five}");
+    // Nodes at the ends of open dimensions have fewer; no port of a failed node counts.
+    let line = channels("topology.torus = { dimensions = [3], open = [\"x\"] }");
+    assert!(line.contains("by 2 cables; at most 2 a node"), "{line}");
+    let mesh = "topology.torus = { dimensions = [4, 4], open = [\"x\", \"y\"] }";
+    let other = channels(&format!("{mesh}\nrouter.preset = \"noc-mesh\""));
+    assert!(other.ends_with("by 24 cables"), "{other}");
 }
 
 /// A remote memory operation is a request and a response, which go in direction order unless they are
@@ -867,6 +899,10 @@ fn check_names_the_virtual_channels_that_are_taken_and_the_way_to_adaptive_reque
     assert!(taken.contains("takes 0 request, 1 response"), "{taken}");
     assert!(!taken.contains("adaptive packets") && !taken.contains("collective"), "{taken}");
     assert!(note.contains("go in direction order, not by the adaptive routing"), "{note}");
+    // A run says so, too.
+    let run = place.flitlab(&["run", "a.toml"]);
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.success() && said.contains(note.trim_end()), "{said}");
     // What is advised is accepted, and does what it says.
     let advised = format!("{torus}[workloads.all]\npackets = \"adaptive\"\n{remote}");
     let (taken, note) = check(&advised);

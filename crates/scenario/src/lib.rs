@@ -105,6 +105,7 @@ pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};
 pub use router_model::RouterModel;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
+pub use schema::ANGARA;
 pub use starter::{Offer, Offers, Starter, StarterWorkload};
 pub use sweep::{
     CurvePrecision, Figures, Loads, Point, Resource, SlurmSettings, Sweep, Unasked, Unlike,

@@ -1,8 +1,41 @@
-//! Text of `flitlab check` about cables that differ.
+//! Text of `flitlab check` about cables: how many there are, and how they differ.
 
 use flitlab::engine::Parameters;
+use flitlab::scenario::ANGARA;
+use flitlab::sweep::Simulation;
 use flitlab::topology::{CableClass, CableRate, CableSpeed, Fabric, LaneRate};
-use flitlab::units::{rate_text, time_text};
+use flitlab::units::{counted, rate_text, time_text};
+
+/// Cables of an Angara adapter, and of one with its extension card: \[angara-routing\], section 2.
+const OF_AN_ADAPTER: usize = 6;
+const WITH_ITS_CARD: usize = 8;
+
+/// How many channels and cables are between routers; on Angara's tori also how many a node has, and
+/// what that takes.
+pub(super) fn counts(simulation: &Simulation) -> String {
+    let (fabric, scenario) = (simulation.fabric(), simulation.scenario());
+    let channels = fabric.channels();
+    let text = format!("{channels} between routers, by {}", counted(channels / 2, "cable"));
+    if scenario.preset != ANGARA || scenario.network.torus().is_none() {
+        return text;
+    }
+    let of_router = |router| fabric.neighbors(router).count();
+    let most = (0..fabric.routers()).map(of_router).max().unwrap_or(0);
+    let takes = if most <= OF_AN_ADAPTER {
+        format!("an Angara adapter has {OF_AN_ADAPTER}")
+    } else if most <= WITH_ITS_CARD {
+        format!(
+            "an Angara adapter has {OF_AN_ADAPTER}, and {WITH_ITS_CARD} with its extension card, \
+             which this takes"
+        )
+    } else {
+        format!(
+            "more than the {WITH_ITS_CARD} of an Angara adapter with its extension card: no such \
+             machine is built"
+        )
+    };
+    format!("{text}; at most {most} a node: {takes}")
+}
 
 /// How many cables have which rate and latency; `None` if all have `link.rate` and nothing says
 /// otherwise.

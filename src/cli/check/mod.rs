@@ -144,7 +144,7 @@ impl Check {
         {
             say(&format!("warning: {warning}"));
         }
-        if let Some(note) = adaptive_note(&simulation) {
+        if let Some(note) = text::adaptive_note(&simulation) {
             say(&format!("note: {note}"));
         }
         if let Some(warning) = order_warning(&simulation) {
@@ -212,7 +212,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     let parameters = &scenario.parameters;
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &terminal::fact(name, &value, 21);
-    line("channels", format!("{} between routers", expectation.channels));
+    line("channels", cables::counts(simulation));
     if let Some(cables) = cables::text(simulation.fabric(), parameters) {
         line("cables", cables);
     }
@@ -588,32 +588,6 @@ fn virtual_channels(simulation: &Simulation) -> String {
         true => format!("{all}, of which this traffic takes none"),
         false => format!("{all}, of which this traffic takes {}", named.join(", ")),
     }
-}
-
-/// Returns a note on workloads whose packets choose no hops though the routing is adaptive.
-fn adaptive_note(simulation: &Simulation) -> Option<String> {
-    let Routes::Adaptive(_) = simulation.routes() else { return None };
-    let scenario = simulation.scenario();
-    let workload = simulation.workload();
-    let keeps = |share: &Share<'_>| {
-        let usual = scenario.parameters.class(share.class()).packets == PacketKind::Usual;
-        usual && workload.kinds_of(share.class()).1
-    };
-    let names: Vec<&str> = simulation.shares().filter(keeps).map(|it| &*it.member().name).collect();
-    let kind = simulation.shares().find(keeps)?.member().kind;
-    let way_out = match scenario.workload.are_several() {
-        true => {
-            format!("`packets = \"adaptive\"` in [workloads.{}] has them choose, too", names[0])
-        }
-        false => format!(
-            "`packets = \"adaptive\"` in a table [workloads.all], with [workloads.all.{kind}] in place of [{kind}], has \
-             them choose, too"
-        ),
-    };
-    Some(format!(
-        "requests and responses of {} go in direction order, not by the adaptive routing; {way_out}",
-        names.join(", ")
-    ))
 }
 
 /// Returns the purpose of a virtual channel under adaptive routing, besides the one that its name

@@ -27,6 +27,7 @@ use flitlab_engine::Parameters;
 use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
 use flitlab_workload::traffic::WorstCase;
+pub use router::ANGARA;
 
 /// The values that were read. A mistake has been reported for each required value that is `None`.
 pub(super) struct Draft {

@@ -33,7 +33,8 @@ fn hop_time(least: Picoseconds) -> Quantity<Picoseconds> {
 /// The name of the allocation that waits for an empty buffer.
 pub(super) const ATOMIC: &str = "atomic";
 
-const ANGARA: &str = "angara";
+/// The preset of Angara's routers, [`Scenario::preset`](crate::Scenario::preset).
+pub const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
 const NOC_MESH: &str = "noc-mesh";
 const OUTFLANK_PAPER: &str = "outflank-paper";

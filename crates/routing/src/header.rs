@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use super::Route;
+use super::offsets::Place;
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::Torus;
+use flitlab_fabric::{MAXIMUM_DIMENSIONS, Torus};
 
 const STEP_BITS: u32 = 4;
 const FIRST: u32 = 0;
@@ -85,19 +86,40 @@ impl Header {
     /// step, positive directions in order, negative ones in order, last step. `None` if the header
     /// does not lead there.
     pub fn route(self, torus: &Torus, source: u32, destination: u32) -> Option<Route> {
+        let at = |node| {
+            let mut coordinates = [0; MAXIMUM_DIMENSIONS];
+            for (dimension, at) in coordinates.iter_mut().enumerate().take(torus.dimensions()) {
+                *at = torus.coordinate(node, dimension);
+            }
+            coordinates
+        };
+        self.route_between(torus, at(source), at(destination))
+    }
+
+    /// The [route](Self::route) between nodes by their coordinates.
+    pub(crate) fn route_between(
+        self,
+        torus: &Torus,
+        mut start: Place,
+        mut end: Place,
+    ) -> Option<Route> {
         let mut route = Route::default();
         let dimensions = torus.dimensions();
-        let (mut start, mut end) = (source, destination);
+        // The coordinate one step ahead; none at a mesh's edge.
+        let step = |at: u32, dimension: usize| match at + 1 < torus.sizes()[dimension] {
+            true => Some(at + 1),
+            false => torus.closed(dimension).then_some(0),
+        };
         if let Some(dimension) = self.first_step() {
-            start = torus.neighbor(start, narrow(dimension))?;
+            start[dimension] = step(start[dimension], dimension)?;
             route.push(narrow(dimension), 1);
         }
         if let Some(dimension) = self.last_step() {
-            end = torus.neighbor(end, narrow(dimension))?;
+            end[dimension] = step(end[dimension], dimension)?;
         }
         let mut negative = Route::default();
         for dimension in 0..dimensions {
-            let (from, to) = (torus.coordinate(start, dimension), torus.coordinate(end, dimension));
+            let (from, to) = (start[dimension], end[dimension]);
             let Some(plus) = self.direction(dimension) else {
                 if from == to {
                     continue;

@@ -53,7 +53,8 @@ impl LoadBound {
             let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let length = |exponent: &f64| rounded(libm::exp(exponent - highest) * LONGEST);
             let lengths: Vec<u32> = exponents.iter().map(length).collect();
-            let found = graph.shortest(&lengths, paths);
+            // Loads tell the next step where to go.
+            let found = graph.shortest(&lengths, paths, step + 1 < steps);
             let all = graph.total(&lengths);
             // a/b > c/d without dividing.
             if best.as_ref().is_none_or(|(_, paths, channels)| found.paths * channels > paths * all)
@@ -177,7 +178,8 @@ impl Graph {
         by_channel
     }
 
-    fn shortest(&self, lengths: &[u32], paths: Paths) -> Shortest {
+    /// The sums over all shortest paths; loads are 0 unless they are asked for.
+    fn shortest(&self, lengths: &[u32], paths: Paths, with_loads: bool) -> Shortest {
         // Where all channels are equally long, the shortest paths are those with the least hops,
         // and found sooner.
         let alike = lengths.windows(2).all(|pair| pair[0] == pair[1]);
@@ -193,7 +195,10 @@ impl Graph {
                         Paths::Minimal => search.by_hops(end),
                         Paths::Any => search.by_length(end),
                     }
-                    search.count(end, paths);
+                    search.add_lengths(end);
+                    if with_loads {
+                        search.add_loads(end, paths);
+                    }
                 }
                 search.found
             })
@@ -292,16 +297,27 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds the lengths and loads of the paths to a destination that were found.
-    fn count(&mut self, end: u32, paths: Paths) {
+    /// Terminals at a router times those at another one.
+    fn pairs(&self, router: u32, end: u32) -> u64 {
+        let terminals = |at: u32| u64::from(self.graph.terminals[at as usize]);
+        terminals(router) * terminals(end)
+    }
+
+    /// Adds the lengths of the paths to a destination that were found.
+    fn add_lengths(&mut self, end: u32) {
+        for &at in &self.order[1..] {
+            let length = u128::from(self.distance[at as usize]);
+            self.found.paths += u128::from(self.pairs(at, end)) * length;
+        }
+    }
+
+    /// Adds the loads of the paths to a destination that were found.
+    fn add_loads(&mut self, end: u32, paths: Paths) {
         let graph = self.graph;
-        let own = graph.terminals[end as usize];
         self.flow.fill(0.0);
         for &at in self.order[1..].iter().rev() {
             let router = at as usize;
-            let pairs = u64::from(graph.terminals[router]) * u64::from(own);
-            self.found.paths += u128::from(pairs) * u128::from(self.distance[router]);
-            self.flow[router] += pairs as f64;
+            self.flow[router] += self.pairs(at, end) as f64;
             let nearer = |next: u32| match paths {
                 Paths::Minimal => self.hops[next as usize] + 1 == self.hops[router],
                 Paths::Any => self.place[next as usize] < self.place[router],

@@ -3,6 +3,8 @@
 use rayon::prelude::*;
 
 use super::load_figures::{LoadFigures, RouteCount};
+use super::offsets::Offsets;
+use super::run_loads::RunLoads;
 use super::{Header, Region, RouteTable};
 use flitlab_fabric::{Channel, NONE, breadth_first};
 
@@ -31,19 +33,18 @@ pub struct Quality {
 }
 
 impl Quality {
-    /// The figures of a table whose routes end where they should.
+    /// The figures of a table that has been [proved](crate::prove), but for missing routes.
     ///
     /// # Panics
-    /// If a route does not.
+    /// If a route does not end where it should.
     pub fn new(region: &Region<'_>, table: &RouteTable) -> Self {
+        let offsets = Offsets::new(region.torus());
+        let is_whole = region.is_whole_torus();
+        let count = Count { region, table, offsets: &offsets, is_whole };
         // Parts are fixed, so that sums of shares do not depend on the threads.
         let part = region.nodes().len().div_ceil(PARTS).max(1);
-        let of_part = |sources: &[u32]| {
-            sources.iter().fold(Default::default(), |counts, &source| {
-                with_source(counts, region, table, source)
-            })
-        };
-        let parts: Vec<(RouteCount, u64)> = region.nodes().par_chunks(part).map(of_part).collect();
+        let parts: Vec<(RouteCount, u64)> =
+            region.nodes().par_chunks(part).map(|sources| count.routes_from(sources)).collect();
         let (count, stepping) =
             parts.into_iter().fold(Default::default(), |(one, stepping), (other, more)| {
                 (RouteCount::merge(one, other), stepping + more)
@@ -69,32 +70,60 @@ impl Quality {
 /// Parts in which sources are looked at in parallel.
 const PARTS: usize = 16;
 
-/// Adds the routes of a source to those that are counted, and those with steps to those with steps.
-fn with_source(
-    (mut count, mut stepping): (RouteCount, u64),
-    region: &Region<'_>,
-    table: &RouteTable,
-    source: u32,
-) -> (RouteCount, u64) {
-    let fabric = region.fabric();
-    count.loads.resize(fabric.channel_slots() as usize, 0.0);
-    let distances = distances(region, source);
-    for &destination in region.nodes().iter().filter(|&&node| node != source) {
-        let headers = table.headers(source, destination);
-        if headers.is_empty() {
-            count.unrouted += 1;
-            continue;
+/// What the routes of all sources are counted with.
+struct Count<'c, 'f> {
+    region: &'c Region<'f>,
+    table: &'c RouteTable,
+    offsets: &'c Offsets,
+    is_whole: bool,
+}
+
+impl Count<'_, '_> {
+    /// Counts the routes from some sources, and those with steps.
+    fn routes_from(&self, sources: &[u32]) -> (RouteCount, u64) {
+        let fabric = self.region.fabric();
+        let (mut count, mut stepping) = (RouteCount::default(), 0);
+        // Loads of single routes are whole numbers, which add up to the same in any order. Shares
+        // are added in the order of the pairs.
+        let mut runs = RunLoads::new(fabric.coordinates());
+        let has_several = self.table.has_several();
+        if has_several {
+            count.loads = vec![0.0; fabric.channel_slots() as usize];
         }
         let steps = |header: Header| header.first_step().is_some() || header.last_step().is_some();
-        stepping += headers.iter().filter(|it| steps(it.0)).count() as u64;
-        let hops = table.route(fabric, source, destination).hops();
-        count.add(1, hops, distances[destination as usize]);
-        table.for_each_route(fabric, (source, destination), |route, share| {
-            route
-                .for_each_channel(fabric, source, |channel| count.loads[channel as usize] += share);
-        });
+        for &source in sources {
+            let distances = if self.is_whole { Vec::new() } else { distances(self.region, source) };
+            let from = self.offsets.place(source);
+            for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
+                let Some(header) = self.table.header(source, destination) else {
+                    count.unrouted += 1;
+                    continue;
+                };
+                let to = self.offsets.place(destination);
+                let route = header.route_between(fabric.coordinates(), from, to);
+                let route = route.expect("the table has been proved");
+                let least = distances.get(destination as usize).copied();
+                let least = least.unwrap_or_else(|| self.offsets.hops(source, destination));
+                count.add(1, route.hops(), least);
+                if !has_several {
+                    stepping += u64::from(steps(header));
+                    runs.add(source, from, &route);
+                    continue;
+                }
+                let headers = self.table.headers(source, destination);
+                stepping += headers.iter().filter(|it| steps(it.0)).count() as u64;
+                self.table.for_each_route(fabric, (source, destination), |route, share| {
+                    route.for_each_channel(fabric, source, |channel| {
+                        count.loads[channel as usize] += share;
+                    });
+                });
+            }
+        }
+        if !has_several {
+            count.loads = runs.by_channel();
+        }
+        (count, stepping)
     }
-    (count, stepping)
 }
 
 /// Least hops from a node to every other one inside the region, over any way.

@@ -6,7 +6,7 @@ use flitlab_fabric::{Channel, Fabric};
 pub const MAXIMUM_RUNS: usize = 8;
 
 /// `hops` hops, each through output port `port` of the router where it starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Run {
     /// Number of the output port.
     pub port: u16,
@@ -16,7 +16,7 @@ pub struct Run {
 
 /// Runs of hops through output ports, from a source router to a destination router. The empty route
 /// ends where it starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Route {
     runs: [Run; MAXIMUM_RUNS],
     length: u8,

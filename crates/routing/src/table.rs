@@ -1,21 +1,50 @@
 //! A table of headers for every pair of a fabric's routers.
 
+use super::offsets::Offsets;
 use super::{Header, Route};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Fabric, NONE};
 
-/// A header for each source and destination, in four bytes a pair. Some pairs may have none, and
-/// some several, which their source takes in turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A header for each source and destination. Some pairs may have none, and some several, which
+/// their source takes in turn.
+#[derive(Clone, Debug)]
 pub struct RouteTable {
     routers: u32,
-    /// By source, then destination; of several the first.
-    headers: Vec<Option<Header>>,
+    /// Of several routes the first.
+    headers: Headers,
     /// By source, then destination: the place in `several`, or [`NONE`]; empty if no pair has
     /// several.
     places: Vec<u32>,
     several: Vec<Several>,
 }
+
+/// The headers of all pairs.
+#[derive(Clone, Debug)]
+enum Headers {
+    /// By source, then destination: four bytes a pair.
+    ByPair(Vec<Option<Header>>),
+    /// By row of the source, then where the destination lies from it ([`Offsets::offset`]).
+    ByOffset {
+        offsets: Offsets,
+        /// By source.
+        row: Vec<u32>,
+        rows: Vec<Option<Header>>,
+    },
+}
+
+impl PartialEq for RouteTable {
+    /// Compares the routes, however they are kept.
+    fn eq(&self, other: &Self) -> bool {
+        self.routers == other.routers
+            && self.places == other.places
+            && self.several == other.several
+            && (0..self.routers).all(|source| {
+                (0..self.routers).all(|to| self.header(source, to) == other.header(source, to))
+            })
+    }
+}
+
+impl Eq for RouteTable {}
 
 /// The routes of a pair that has several.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +82,21 @@ impl RouteTable {
     pub fn empty(fabric: &Fabric) -> Self {
         let routers = fabric.routers();
         let headers = vec![None; routers as usize * routers as usize];
+        Self::of_headers(routers, Headers::ByPair(headers))
+    }
+
+    /// A table whose routes follow from where a destination lies from its source, in the row that
+    /// `row` names for the source: a header for each offset, row after row.
+    pub(super) fn by_offset(
+        fabric: &Fabric,
+        offsets: Offsets,
+        row: Vec<u32>,
+        rows: Vec<Option<Header>>,
+    ) -> Self {
+        Self::of_headers(fabric.routers(), Headers::ByOffset { offsets, row, rows })
+    }
+
+    fn of_headers(routers: u32, headers: Headers) -> Self {
         Self { routers, headers, places: Vec::new(), several: Vec::new() }
     }
 
@@ -74,7 +118,20 @@ impl RouteTable {
     pub fn set(&mut self, source: u32, destination: u32, header: Header) {
         assert!(self.several(source, destination).is_none(), "one of several is not replaced");
         let place = self.place(source, destination);
-        self.headers[place] = Some(header);
+        self.by_pair()[place] = Some(header);
+    }
+
+    /// The headers by source, then destination, from now on.
+    fn by_pair(&mut self) -> &mut Vec<Option<Header>> {
+        if let Headers::ByOffset { .. } = self.headers {
+            let pairs =
+                (0..self.routers).flat_map(|from| (0..self.routers).map(move |to| (from, to)));
+            self.headers = Headers::ByPair(pairs.map(|(from, to)| self.header(from, to)).collect());
+        }
+        match &mut self.headers {
+            Headers::ByPair(headers) => headers,
+            Headers::ByOffset { .. } => unreachable!("just replaced"),
+        }
     }
 
     /// Sets the routes of a pair, each with how many packets of a round take it: the source sends
@@ -94,7 +151,7 @@ impl RouteTable {
         if routes.len() > 1 {
             let place = self.place(source, destination);
             if self.places.is_empty() {
-                self.places = vec![NONE; self.headers.len()];
+                self.places = vec![NONE; self.by_pair().len()];
             }
             self.places[place] = narrow(self.several.len());
             self.several.push(Several::new(routes.to_vec()));
@@ -104,7 +161,13 @@ impl RouteTable {
     /// The header that the source writes for this destination, of several the first; `None` if the
     /// pair has none.
     pub fn header(&self, source: u32, destination: u32) -> Option<Header> {
-        self.headers[self.place(source, destination)]
+        match &self.headers {
+            Headers::ByPair(headers) => headers[self.place(source, destination)],
+            Headers::ByOffset { offsets, row, rows } => {
+                let first = row[source as usize] as usize * self.routers as usize;
+                rows[first + offsets.offset(source, destination) as usize]
+            }
+        }
     }
 
     /// The headers of a pair, each with how many packets of a round take it; none if the pair has

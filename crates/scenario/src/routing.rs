@@ -254,9 +254,9 @@ impl RoutingSpec {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),
             },
-            Self::Angara { parameters: Parameters { freedoms, .. }, .. } => {
+            Self::Angara { ref algorithm, parameters: Parameters { freedoms, .. } } => {
                 let region = Region::new(fabric);
-                enough_memory(&region, freedoms)?;
+                enough_memory(&region, freedoms, algorithm)?;
                 let unroutable = unroutable(&region, freedoms);
                 let Some(&(source, destination)) = unroutable.first() else { return Ok(()) };
                 Err(RoutingError::Unroutable(Unroutable {
@@ -324,8 +324,12 @@ impl RoutingSpec {
 ///
 /// # Errors
 /// If they are not.
-pub fn enough_memory(region: &Region<'_>, freedoms: Freedoms) -> Result<u64, RoutingError> {
-    let needed = memory_needed(region, freedoms);
+pub fn enough_memory(
+    region: &Region<'_>,
+    freedoms: Freedoms,
+    algorithm: &Algorithm,
+) -> Result<u64, RoutingError> {
+    let needed = memory_needed(region, freedoms, algorithm);
     claim("making this table", needed).map_err(RoutingError::Memory)?;
     Ok(needed)
 }

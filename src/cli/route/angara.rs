@@ -36,7 +36,7 @@ pub(super) fn generate<'n>(
     parameters: &Parameters,
 ) -> Result<Made<'n>, Failure> {
     let region = Region::new(&network.fabric);
-    let needed = enough_memory(&region, parameters.freedoms).map_err(Failure::input)?;
+    let needed = enough_memory(&region, parameters.freedoms, &algorithm).map_err(Failure::input)?;
     if needed > LARGE {
         say(&format!("note: this takes about {} of memory", memory_text(needed)));
     }

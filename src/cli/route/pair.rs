@@ -117,7 +117,7 @@ pub(super) fn angara(
     };
     let channels = |header: Header| header.route(torus, source, destination);
     let mut headers: Vec<Header> =
-        (0..pair.routes()).map(|number| choices.header(pair, number)).collect();
+        (0..pair.routes()).map(|number| choices.header(&pair, number)).collect();
     let taken = generated.table.headers(source, destination);
     let round: f64 = taken.iter().map(|it| f64::from(it.1)).sum();
     let share = |route: &flitlab::routing::Route| {

@@ -10,6 +10,9 @@ use flitlab_base::registry::{Component, Row};
 pub struct Algorithm {
     /// Whether the table depends on the scenario's seed.
     pub is_random: bool,
+    /// Whether a route follows from where its nodes lie, and not from other routes: such a table
+    /// need not be stored pair by pair.
+    pub follows_rule: bool,
     /// Makes a table with a route for every pair that has a legal one. The last argument is the
     /// seed.
     ///

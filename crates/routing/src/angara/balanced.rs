@@ -15,7 +15,7 @@ use super::linear::highest_bound;
 use super::selection::Selection;
 use super::{Algorithm, Generated};
 use super::{Choices, lower_bound, sssp};
-use flitlab_base::narrow::{narrow, rounded_down};
+use flitlab_base::narrow::rounded_down;
 use flitlab_base::registry::Row;
 
 impl Algorithm {
@@ -25,6 +25,7 @@ impl Algorithm {
         "makes the load of the fullest channel as small as it can.",
         Self {
             is_random: false,
+            follows_rule: false,
             table: |choices, _, _| {
                 let balanced = balanced(choices);
                 let made = Generated::new(choices.table(&balanced.selection));
@@ -49,7 +50,7 @@ impl Effort {
             // Sums of weights seldom meet the bound, so that most last searches are in vain.
             return Self { searches: 1, looks: 2_000_000 };
         }
-        let looks = 300_000_000_000 / choices.pairs.len().max(1) as u64;
+        let looks = 300_000_000_000 / choices.routable().max(1);
         Self { searches: 5, looks: looks.clamp(2_000_000, 60_000_000) }
     }
 }
@@ -87,12 +88,10 @@ impl Balanced {
 
 /// Chooses a route for every pair. Equal choices give equal results on every machine.
 pub fn balanced(choices: &Choices<'_>) -> Balanced {
-    let pairs = &choices.pairs;
     let start = alternating(choices);
     let mut search = Search::new(choices, start.clone());
     // Symmetric tori need no search.
-    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops) * u64::from(pair.weight)).sum();
-    let mean = hops.div_ceil(choices.region().channels().count().max(1) as u64);
+    let mean = choices.hops().div_ceil(choices.region().channels().count().max(1) as u64);
     if u64::from(start.maximum()) > mean {
         search.descend(sssp(choices).selection);
         search.descend(start);
@@ -182,9 +181,8 @@ impl Price {
 
 impl<'c, 'f> Search<'c, 'f> {
     fn new(choices: &'c Choices<'f>, start: Selection) -> Self {
-        let pairs = &choices.pairs;
-        let is_open = |&place: &u32| pairs[place as usize].is_open();
-        let open = (0..narrow(pairs.len())).filter(is_open).collect();
+        let open = choices.pairs_by_place().filter(|(_, pair)| pair.is_open());
+        let open = open.map(|(place, _)| place).collect();
         Self { choices, open, best: (key(&start), start) }
     }
 
@@ -239,26 +237,27 @@ impl<'c, 'f> Search<'c, 'f> {
     /// number of pairs that moved.
     fn pass(&mut self, selection: &mut Selection, price: &mut Price, near: u32) -> usize {
         let is_weighted = self.choices.is_weighted();
-        let mut moved = 0;
+        let (mut moved, mut all) = (0, Vec::new());
         for &place in &self.open {
-            let place = place as usize;
-            let pair = &self.choices.pairs[place];
+            let pair = self.choices.at(place);
             let own = selection.chosen(place);
-            let channels = self.choices.channels(pair, own);
-            if near > 0 && channels.iter().all(|&it| selection.loads[it as usize] < near) {
+            let mut channels = self.choices.channels(&pair, own);
+            if near > 0 && channels.all(|it| selection.loads[it as usize] < near) {
                 continue;
             }
             if is_weighted {
                 moved += usize::from(self.pass_weighted(selection, price, place));
                 continue;
             }
-            for &channel in channels {
+            self.choices.all_channels(&pair, &mut all);
+            let of = |number: usize| {
+                let hops = usize::from(pair.hops);
+                &all[number * hops..][..hops]
+            };
+            for &channel in of(own) {
                 price.update(selection, channel as usize, 1);
             }
-            let cost = |number: usize| {
-                let channels = self.choices.channels(pair, number).iter();
-                channels.map(|&channel| price.of[channel as usize]).sum::<f64>()
-            };
+            let cost = |number| of(number).iter().map(|&it| price.of[it as usize]).sum::<f64>();
             let mut best = (own, cost(own) * (1.0 - 1e-9));
             for number in (0..pair.routes()).filter(|&number| number != own) {
                 let cost = cost(number);
@@ -270,11 +269,11 @@ impl<'c, 'f> Search<'c, 'f> {
                 moved += 1;
                 selection.remove(self.choices, place);
                 selection.add(self.choices, place, best.0);
-                for &channel in self.choices.channels(pair, best.0) {
+                for &channel in of(best.0) {
                     price.update(selection, channel as usize, 0);
                 }
             }
-            for &channel in channels {
+            for &channel in of(own) {
                 price.update(selection, channel as usize, 0);
             }
         }
@@ -282,13 +281,13 @@ impl<'c, 'f> Search<'c, 'f> {
     }
 
     /// Routes a pair anew that weighs more than 1; whether it moved.
-    fn pass_weighted(&self, selection: &mut Selection, price: &mut Price, place: usize) -> bool {
-        let pair = &self.choices.pairs[place];
+    fn pass_weighted(&self, selection: &mut Selection, price: &mut Price, place: u32) -> bool {
+        let pair = &self.choices.at(place);
         let own = selection.chosen(place);
         selection.remove(self.choices, place);
         let cost = |number: usize| {
-            let channels = self.choices.channels(pair, number).iter();
-            price.of_weight(channels.map(|&it| selection.loads[it as usize]), pair.weight)
+            let channels = self.choices.channels(pair, number);
+            price.of_weight(channels.map(|it| selection.loads[it as usize]), pair.weight)
         };
         let mut best = (own, cost(own) * (1.0 - 1e-9));
         for number in (0..pair.routes()).filter(|&number| number != own) {
@@ -299,7 +298,7 @@ impl<'c, 'f> Search<'c, 'f> {
         }
         selection.add(self.choices, place, best.0);
         for number in [own, best.0] {
-            for &channel in self.choices.channels(pair, number) {
+            for channel in self.choices.channels(pair, number) {
                 price.update(selection, channel as usize, 0);
             }
         }
@@ -319,7 +318,7 @@ mod tests {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let Balanced { selection, bound } = balanced(&choices);
-        let again = Selection::new(&choices, |place| selection.chosen(place) as u16);
+        let again = Selection::new(&choices, |place, _| selection.chosen(place) as u16);
         assert_eq!(&selection.loads, &again.loads);
         (sssp(&choices).selection.maximum(), selection.maximum(), bound.rounded())
     }

@@ -23,6 +23,7 @@ impl Algorithm {
         "the published BFS, by breadth-first searches.",
         Self {
             is_random: false,
+            follows_rule: false,
             table: |choices, parameters, _| {
                 Ok(Generated::new(bfs(choices.region(), parameters.freedoms, parameters.bfs)))
             },
@@ -190,7 +191,7 @@ mod tests {
         let proof = prove(&fabric, &table);
         assert!(proof.holds(), "{reading:?}: {}", proof.flaws[0].describe(&fabric));
         let choices = Choices::new(region, Freedoms::default());
-        let shortest: u64 = choices.pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+        let shortest: u64 = choices.pairs().map(|pair| u64::from(pair.hops)).sum();
         let quality = Quality::new(choices.region(), &table);
         assert_eq!((quality.hops_mean * quality.routed as f64).round() as u64, shortest);
         quality

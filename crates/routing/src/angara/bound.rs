@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use super::{Choices, Pair, Selection};
+use super::{Choices, Selection};
 use flitlab_base::narrow::{narrow, rounded};
 
 /// The best lower bound found.
@@ -27,8 +27,7 @@ pub struct LowerBound {
 impl LowerBound {
     /// The bound that these weights prove, by channel.
     pub(super) fn of(choices: &Choices<'_>, weights: Vec<f64>) -> Self {
-        let unique = Selection::unique_routes(choices);
-        let value = lightest(choices, &weights, &unique, &mut vec![0.0; weights.len()]);
+        let value = Loads::new(choices).lightest(&weights, &mut vec![0.0; weights.len()]);
         Self { value: value.max(heaviest(choices)), weights }
     }
 
@@ -43,56 +42,78 @@ fn heaviest(choices: &Choices<'_>) -> f64 {
     if !choices.is_weighted() {
         return 0.0;
     }
-    choices.pairs.iter().map(|pair| pair.weight).max().map_or(0.0, f64::from)
+    choices.pairs().map(|pair| pair.weight).max().map_or(0.0, f64::from)
 }
 
 /// Parts in which pairs are looked at in parallel; fixed, so that sums do not depend on the
 /// threads.
-const PARTS: usize = 16;
+const PARTS: u64 = 16;
 
-/// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
-fn lightest(choices: &Choices<'_>, weights: &[f64], unique: &Selection, loads: &mut [f64]) -> f64 {
-    let mut sum = 0.0;
-    for ((load, &fixed), weight) in loads.iter_mut().zip(&unique.loads).zip(weights) {
-        *load = f64::from(fixed);
-        sum += f64::from(fixed) * weight;
-    }
-    let length = choices.pairs.len().div_ceil(PARTS).max(1);
-    let parts: Vec<(Vec<f64>, f64)> = choices
-        .pairs
-        .par_chunks(length)
-        .map(|pairs| {
-            let mut loads = vec![0.0; weights.len()];
-            let sum = add_lightest(choices, pairs, weights, &mut loads);
-            (loads, sum)
-        })
-        .collect();
-    for (part, weight) in parts {
-        sum += weight;
-        for (load, more) in loads.iter_mut().zip(part) {
-            *load += more;
-        }
-    }
-    sum / weights.iter().sum::<f64>()
+/// The loads that a search for weights looks at again and again.
+struct Loads<'c, 'f> {
+    choices: &'c Choices<'f>,
+    /// The loads of the pairs with a single route, by channel.
+    unique: Vec<u32>,
+    /// The places of the other pairs that weigh something, in parts of equally many pairs.
+    parts: Vec<Vec<u32>>,
 }
 
-/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair. Pairs with
-/// a single route are left out.
-fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &mut [f64]) -> f64 {
+impl<'c, 'f> Loads<'c, 'f> {
+    fn new(choices: &'c Choices<'f>) -> Self {
+        let part = choices.routable().div_ceil(PARTS).max(1);
+        let mut parts = vec![Vec::new(); narrow(choices.routable().div_ceil(part))];
+        for (number, (place, pair)) in (0..).zip(choices.pairs_by_place()) {
+            if pair.is_open() {
+                parts[narrow::<usize>(number / part)].push(place);
+            }
+        }
+        Self { choices, unique: Selection::unique_routes(choices).loads, parts }
+    }
+
+    /// Fills `loads` with those of the lightest routes, equal ones sharing; gives their quotient.
+    fn lightest(&self, weights: &[f64], loads: &mut [f64]) -> f64 {
+        let mut sum = 0.0;
+        for ((load, &fixed), weight) in loads.iter_mut().zip(&self.unique).zip(weights) {
+            *load = f64::from(fixed);
+            sum += f64::from(fixed) * weight;
+        }
+        let parts: Vec<(Vec<f64>, f64)> = self
+            .parts
+            .par_iter()
+            .map(|places| {
+                let mut loads = vec![0.0; weights.len()];
+                let sum = add_lightest(self.choices, places, weights, &mut loads);
+                (loads, sum)
+            })
+            .collect();
+        for (part, weight) in parts {
+            sum += weight;
+            for (load, more) in loads.iter_mut().zip(part) {
+                *load += more;
+            }
+        }
+        sum / weights.iter().sum::<f64>()
+    }
+}
+
+/// Adds the loads of some pairs' lightest routes; gives the weight of one for each pair.
+fn add_lightest(choices: &Choices<'_>, places: &[u32], weights: &[f64], loads: &mut [f64]) -> f64 {
     let mut sum = 0.0;
-    let mut costs = Vec::new();
-    for pair in pairs.iter().filter(|pair| pair.is_open()) {
+    let (mut costs, mut channels) = (Vec::new(), Vec::new());
+    for &place in places {
+        let pair = choices.at(place);
         let own = f64::from(pair.weight);
+        choices.all_channels(&pair, &mut channels);
+        let routes = || channels.chunks(usize::from(pair.hops));
+        let cost = |route: &[u32]| route.iter().map(|&it| weights[it as usize]).sum::<f64>();
         costs.clear();
-        costs.extend((0..pair.routes()).map(|number| {
-            choices.channels(pair, number).iter().map(|&c| weights[c as usize]).sum::<f64>()
-        }));
+        costs.extend(routes().map(cost));
         let least = costs.iter().copied().fold(f64::INFINITY, f64::min);
         sum += own * least;
         let nearly = least * (1.0 + 1e-9);
         let share = own / costs.iter().filter(|&&cost| cost <= nearly).count() as f64;
-        for (number, _) in costs.iter().enumerate().filter(|(_, cost)| **cost <= nearly) {
-            for &channel in choices.channels(pair, number) {
+        for (route, _) in routes().zip(&costs).filter(|(_, cost)| **cost <= nearly) {
+            for &channel in route {
                 loads[channel as usize] += share;
             }
         }
@@ -104,9 +125,9 @@ fn add_lightest(choices: &Choices<'_>, pairs: &[Pair], weights: &[f64], loads: &
 const EVALUATIONS: u64 = 4_000_000;
 const STEPS: (u64, u64) = (12, 400);
 
-/// The first weights: the fullest channel of the table weighs e to this times as much as an empty
-/// one.
-const STARTS: [f64; 5] = [0.0, 12.0, 24.0, 48.0, 96.0];
+/// The first weights after equal ones: the fullest channel of the table weighs e to this times as
+/// much as an empty one.
+const STARTS: [f64; 4] = [12.0, 24.0, 48.0, 96.0];
 
 /// Looks for good weights, beginning with those that say where a table's channels are full (its
 /// `loads`, by channel); stops once the bound, rounded up, is the table's maximum load.
@@ -118,16 +139,29 @@ pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
     for channel in choices.region().channels() {
         exists[channel as usize] = true;
     }
-    let unique = Selection::unique_routes(choices);
-    let mut lightest_loads = vec![0.0; slots];
     let mut best = LowerBound { value: heaviest(choices), weights: vec![0.0; slots] };
+    // Where all channels weigh the same, every route of a pair is its lightest.
+    let channels = exists.iter().filter(|&&exists| exists).count();
+    let value = choices.hops() as f64 / channels as f64;
+    if value > best.value {
+        let weights = exists.iter().map(|&exists| f64::from(u8::from(exists))).collect();
+        best = LowerBound { value, weights };
+    }
+    // If pairs that split evenly over their routes load all channels alike, that is the least that
+    // can be reached, and no weights prove more.
+    let is_least = |loads: Vec<f64>| loads.iter().all(|&load| load == value);
+    if best.rounded() >= enough || choices.even_loads().is_some_and(is_least) {
+        return best;
+    }
+    let of = Loads::new(choices);
+    let mut lightest_loads = vec![0.0; slots];
     let mut attempt = |exponents: &[f64], loads: &mut Vec<f64>| {
         let highest = exponents.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weight = |(exponent, exists): (&f64, &bool)| {
             if *exists { libm::exp(exponent - highest) } else { 0.0 }
         };
         let weights: Vec<f64> = exponents.iter().zip(&exists).map(weight).collect();
-        let value = lightest(choices, &weights, &unique, loads);
+        let value = of.lightest(&weights, loads);
         if value > best.value {
             best = LowerBound { value, weights };
         }
@@ -158,21 +192,24 @@ pub fn lower_bound(choices: &Choices<'_>, loads: &[u32]) -> LowerBound {
 #[cfg(test)]
 mod tests {
     use super::super::Freedoms;
+    use super::super::linear::highest_bound;
     use super::*;
     use crate::Region;
     use flitlab_fabric::{Faults, Torus};
 
     /// All selections of a small region, one after the other.
     fn least_maximum(choices: &Choices<'_>) -> u32 {
-        let open: Vec<usize> =
-            (0..choices.pairs.len()).filter(|&p| choices.pairs[p].routes() > 1).collect();
-        let mut numbers = vec![0u16; choices.pairs.len()];
+        let open = choices.pairs_by_place().filter(|(_, pair)| pair.routes() > 1);
+        let open: Vec<u32> = open.map(|(place, _)| place).collect();
+        let mut numbers = vec![0u16; choices.places()];
         let mut least = u32::MAX;
         loop {
-            least = least.min(Selection::new(choices, |place| numbers[place]).maximum());
+            least =
+                least.min(Selection::new(choices, |place, _| numbers[place as usize]).maximum());
             let Some(&place) = open.iter().find(|&&place| {
-                numbers[place] = (numbers[place] + 1) % choices.pairs[place].routes() as u16;
-                numbers[place] != 0
+                let number = &mut numbers[place as usize];
+                *number = (*number + 1) % choices.at(place).routes() as u16;
+                *number != 0
             }) else {
                 return least;
             };
@@ -185,13 +222,34 @@ mod tests {
         for sizes in [&[2, 2][..], &[4], &[6], &[3, 2]] {
             let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
             let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-            let bound = lower_bound(&choices, &Selection::new(&choices, |_| 0).loads);
+            let bound = lower_bound(&choices, &Selection::new(&choices, |_, _| 0).loads);
             let least = least_maximum(&choices);
             assert!(bound.rounded() <= least, "{sizes:?}: {} > {least}", bound.value);
-            let (unique, mut loads) =
-                (Selection::unique_routes(&choices), vec![0.0; bound.weights.len()]);
-            let proved = lightest(&choices, &bound.weights, &unique, &mut loads);
+            let mut loads = vec![0.0; bound.weights.len()];
+            let proved = Loads::new(&choices).lightest(&bound.weights, &mut loads);
             assert!((proved - bound.value).abs() < 1e-9);
         }
+    }
+
+    #[test]
+    fn loads_of_pairs_that_split_evenly_prove_that_no_weights_prove_more() {
+        for sizes in [&[6][..], &[4, 4], &[5, 5], &[4, 6], &[4, 1, 4]] {
+            let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
+            let choices = Choices::new(Region::new(&fabric), Freedoms::default());
+            let even = choices.even_loads().unwrap();
+            let mut weights = vec![0.0; fabric.channel_slots() as usize];
+            choices.region().channels().for_each(|channel| weights[channel as usize] = 1.0);
+            let mut loads = vec![0.0; weights.len()];
+            let value = Loads::new(&choices).lightest(&weights, &mut loads);
+            let counted: Vec<f64> =
+                choices.region().channels().take(even.len()).map(|it| loads[it as usize]).collect();
+            assert_eq!(even, counted, "{sizes:?}");
+            let highest = highest_bound(&choices, "exact").unwrap().value;
+            let alike = even.iter().all(|&load| load == value);
+            assert_eq!(alike, sizes != [4, 6], "{sizes:?}");
+            assert_eq!(alike, highest < value + 1e-6, "{sizes:?}: {highest} {value}");
+        }
+        let fabric = Torus::new(&[4, 2], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        assert_eq!(Choices::new(Region::new(&fabric), Freedoms::default()).even_loads(), None);
     }
 }

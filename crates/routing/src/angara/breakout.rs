@@ -96,7 +96,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
             first,
             weights: vec![1; slots],
             broken: Broken::new(&[], 0),
-            rests: vec![0; choices.pairs.len()],
+            rests: vec![0; choices.places()],
             random: ChaCha8Rng::seed_from_u64(0),
         })
     }
@@ -128,7 +128,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
                     self.weights[channel as usize] += 1;
                 }
             }
-            self.go(&mut selection, (place as usize, number), target);
+            self.go(&mut selection, (place, number), target);
             self.rests[place as usize] = step + self.random.random_range(REST);
         }
         Some(selection)
@@ -145,19 +145,23 @@ impl<'c, 'f> Breakout<'c, 'f> {
         let loads = &selection.loads;
         let weight = |channel: Channel| self.weights[channel as usize].cast_signed();
         let (mut best, mut equal) = (None::<Move>, 0u32);
+        let mut all = Vec::new();
         let crossings = self.first[channel as usize]..self.first[channel as usize + 1];
         for &(place, own) in &self.crossings[crossings] {
-            let is_own = selection.chosen(place as usize) == usize::from(own);
+            let is_own = selection.chosen(place) == usize::from(own);
             if !is_own || self.rests[place as usize] > step {
                 continue;
             }
-            let pair = &self.choices.pairs[place as usize];
-            let left = self.choices.channels(pair, own.into());
+            let pair = self.choices.at(place);
+            self.choices.all_channels(&pair, &mut all);
+            let hops = usize::from(pair.hops);
+            let of = |number: u16| &all[usize::from(number) * hops..][..hops];
+            let left = of(own);
             // By how much a route less or more changes what is broken of a channel.
             let mended = |load: u32| pair.weight.min(load.saturating_sub(target));
             let broken = |load: u32| (load + pair.weight).saturating_sub(target.max(load));
             for number in (0..narrow::<u16>(pair.routes())).filter(|&number| number != own) {
-                let taken = self.choices.channels(pair, number.into());
+                let taken = of(number);
                 *looked += 2 * left.len() as u64;
                 let gain = |it: Channel| weight(it) * i64::from(mended(loads[it as usize]));
                 let cost = |it: Channel| weight(it) * i64::from(broken(loads[it as usize]));
@@ -182,9 +186,9 @@ impl<'c, 'f> Breakout<'c, 'f> {
     }
 
     /// Moves a pair.
-    fn go(&mut self, selection: &mut Selection, (place, number): (usize, u16), target: u32) {
-        let pair = &self.choices.pairs[place];
-        for &channel in self.choices.channels(pair, selection.chosen(place)) {
+    fn go(&mut self, selection: &mut Selection, (place, number): (u32, u16), target: u32) {
+        let pair = self.choices.at(place);
+        for channel in self.choices.channels(&pair, selection.chosen(place)) {
             let load = selection.loads[channel as usize];
             if load > target && load - pair.weight <= target {
                 self.broken.remove(channel);
@@ -192,7 +196,7 @@ impl<'c, 'f> Breakout<'c, 'f> {
         }
         selection.remove(self.choices, place);
         selection.add(self.choices, place, number.into());
-        for &channel in self.choices.channels(pair, number.into()) {
+        for channel in self.choices.channels(&pair, number.into()) {
             let load = selection.loads[channel as usize];
             if load > target && load - pair.weight <= target {
                 self.broken.add(channel);
@@ -203,11 +207,11 @@ impl<'c, 'f> Breakout<'c, 'f> {
 
 /// Every channel of each route of the pairs that have several.
 fn each_crossing(choices: &Choices<'_>, mut each: impl FnMut(Channel, u32, u16)) {
-    for (place, pair) in (0..).zip(&choices.pairs) {
+    for (place, pair) in choices.pairs_by_place() {
         if pair.is_open() {
             for number in 0..pair.routes() {
-                let channels = choices.channels(pair, number).iter();
-                channels.for_each(|&channel| each(channel, place, narrow(number)));
+                let channels = choices.channels(&pair, number);
+                channels.for_each(|channel| each(channel, place, narrow(number)));
             }
         }
     }

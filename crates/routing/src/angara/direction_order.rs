@@ -7,6 +7,7 @@
 //! it suits neither meshes nor failures.
 
 use super::{Algorithm, Choices, Generated, Pair, Selection};
+use crate::RouteTable;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 
@@ -17,36 +18,31 @@ impl Algorithm {
         "direction order with half rings gone both ways in turn.",
         Self {
             is_random: false,
-            table: |choices, _, _| Ok(Generated::new(choices.table(&direction_order(choices)))),
+            follows_rule: true,
+            table: |choices, _, _| Ok(Generated::new(direction_order(choices))),
         },
     );
 }
 
 /// The first plain route from nodes with an even coordinate sum, the last from the others; if a
 /// pair has none, of all.
-fn direction_order(choices: &Choices<'_>) -> Selection {
-    Selection::new(choices, |place| {
-        let pair = &choices.pairs[place];
+fn direction_order(choices: &Choices<'_>) -> RouteTable {
+    choices.table_by_rule(|pair, is_odd| {
         let is_plain = |number: &usize| {
             let header = choices.header(pair, *number);
             header.first_step().is_none() && header.last_step().is_none()
         };
         let mut plain = (0..pair.routes()).filter(is_plain);
-        let number = if is_odd(choices, pair) { plain.next_back() } else { plain.next() };
-        number.map_or_else(|| of_all(choices, pair), narrow)
+        let number = if is_odd { plain.next_back() } else { plain.next() };
+        number.map_or_else(|| of_all(pair, is_odd), narrow)
     })
 }
 
 /// The first route from nodes with an even coordinate sum, the last from the others.
 pub(super) fn alternating(choices: &Choices<'_>) -> Selection {
-    Selection::new(choices, |place| of_all(choices, &choices.pairs[place]))
+    Selection::new(choices, |_, pair| of_all(pair, choices.is_odd(pair.source)))
 }
 
-fn of_all(choices: &Choices<'_>, pair: &Pair) -> u16 {
-    if is_odd(choices, pair) { pair.routes - 1 } else { 0 }
-}
-
-/// Whether the coordinates of a pair's source have an odd sum.
-fn is_odd(choices: &Choices<'_>, pair: &Pair) -> bool {
-    choices.region().torus().coordinates(pair.source).iter().sum::<u32>() % 2 == 1
+fn of_all(pair: &Pair, is_odd: bool) -> u16 {
+    if is_odd { pair.routes - 1 } else { 0 }
 }

@@ -116,7 +116,7 @@ mod tests {
         let choices = Choices::new(region.clone(), Freedoms::default());
         let pair = choices.pair(0, 6).unwrap();
         let route = |number| {
-            let header = choices.header(pair, number);
+            let header = choices.header(&pair, number);
             let route = header.route(region.torus(), 0, 6).unwrap();
             let path = graph.path(0, header, &route).unwrap();
             DrawnRoute { path, name: format!("route {number}"), is_bold: number == 1 }

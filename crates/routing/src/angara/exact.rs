@@ -15,7 +15,7 @@ impl Algorithm {
     pub const EXACT: Row<Self> = Row::new(
         "exact",
         "proves that no table has a lower maximum load, or gives none; for some 100 nodes.",
-        Self { is_random: false, table: |choices, _, _| exact(choices) },
+        Self { is_random: false, follows_rule: false, table: |choices, _, _| exact(choices) },
     );
 }
 

@@ -22,6 +22,7 @@ impl Algorithm {
         "the published genetic algorithm; slow.",
         Self {
             is_random: true,
+            follows_rule: false,
             table: |choices, parameters, seed| {
                 let selection = genetic(choices, parameters.genetic, seed);
                 Ok(Generated::new(choices.table(&selection)))
@@ -53,11 +54,11 @@ impl Stop {
 
 /// Chooses a route for every pair; equal seeds give equal routes.
 pub fn genetic(choices: &Choices<'_>, stop: Stop, seed: u64) -> Selection {
-    let pairs = &choices.pairs;
-    let genes: Vec<usize> = (0..pairs.len()).filter(|&place| pairs[place].routes() > 1).collect();
+    let genes = choices.pairs_by_place().filter(|(_, pair)| pair.routes() > 1);
+    let genes = genes.map(|(place, _)| place).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let channels = choices.region().channels().count().max(1) as f64;
-    let hops: u64 = pairs.iter().map(|pair| u64::from(pair.hops)).sum();
+    let hops: u64 = choices.pairs().map(|pair| u64::from(pair.hops)).sum();
     let world = World { choices, genes, perfect: hops as f64 / channels };
     let first = (0..POPULATION).map(|_| world.random_numbers(&mut random)).collect();
     let mut population = world.individuals(first);
@@ -92,17 +93,17 @@ struct Individual {
 struct World<'c, 'f> {
     choices: &'c Choices<'f>,
     /// Places of the pairs that have a choice.
-    genes: Vec<usize>,
+    genes: Vec<u32>,
     perfect: f64,
 }
 
 impl World<'_, '_> {
     fn selection(&self, numbers: &[u16]) -> Selection {
-        let mut all = vec![0; self.choices.pairs.len()];
+        let mut all = vec![0; self.choices.places()];
         for (&place, &number) in self.genes.iter().zip(numbers) {
-            all[place] = number;
+            all[place as usize] = number;
         }
-        Selection::new(self.choices, |place| all[place])
+        Selection::new(self.choices, |place, _| all[place as usize])
     }
 
     fn individuals(&self, all: Vec<Vec<u16>>) -> Vec<Individual> {
@@ -118,7 +119,7 @@ impl World<'_, '_> {
     }
 
     fn random_number(&self, gene: usize, random: &mut ChaCha8Rng) -> u16 {
-        let routes = self.choices.pairs[self.genes[gene]].routes;
+        let routes = self.choices.at(self.genes[gene]).routes;
         random.random_range(0..routes)
     }
 
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(found, genetic(&choices, Stop::default(), 1));
         // That of [angara-routing] has 11.
         assert!(found.maximum() <= 12, "{}", found.maximum());
-        assert!(found.maximum() < Selection::new(&choices, |_| 0).maximum());
+        assert!(found.maximum() < Selection::new(&choices, |_, _| 0).maximum());
     }
 
     #[test]

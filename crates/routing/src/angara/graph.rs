@@ -384,11 +384,11 @@ mod tests {
             let region = Region::new(&fabric);
             let graph = RoutingGraph::new(&region, Freedoms::default());
             let choices = Choices::new(region.clone(), Freedoms::default());
-            for pair in &choices.pairs {
+            for pair in choices.pairs() {
                 let part = graph.between(pair.source, pair.destination);
                 let mut listed = BTreeSet::new();
                 for number in 0..pair.routes() {
-                    let header = choices.header(pair, number);
+                    let header = choices.header(&pair, number);
                     let route = header.route(region.torus(), pair.source, pair.destination);
                     let route = route.unwrap();
                     listed.insert(route.ports().map(u32::from).collect());

@@ -141,8 +141,8 @@ impl Job<'_> {
         if !choices.unroutable.is_empty() {
             return None;
         }
-        let hops = choices.pairs.iter().map(|pair| u64::from(pair.hops)).sum();
-        let most = choices.pairs.iter().map(|pair| pair.hops).max()?;
+        let hops = choices.hops();
+        let most = choices.pairs().map(|pair| pair.hops).max()?;
         Some((sssp(&choices).selection.maximum(), hops, most))
     }
 

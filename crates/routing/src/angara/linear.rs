@@ -10,7 +10,7 @@ use microlp::{ComparisonOp, OptimizationDirection, Problem, Solution, Variable};
 
 use super::algorithm::NoTable;
 use super::bound::LowerBound;
-use super::{Choices, Selection};
+use super::{Choices, Pair, Selection};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Channel;
 
@@ -41,8 +41,8 @@ pub(super) fn highest_bound(
     for pair in program.open() {
         let lightest = problem.add_var(f64::from(pair.weight), (0.0, f64::INFINITY));
         for number in 0..pair.routes() {
-            let channels = choices.channels(pair, number).iter();
-            let route = channels.map(|&it| (weights[program.place[it as usize]], -1.0));
+            let channels = choices.channels(&pair, number);
+            let route = channels.map(|it| (weights[program.place[it as usize]], -1.0));
             let row: Vec<_> = route.chain([(lightest, 1.0)]).collect();
             problem.add_constraint(row, ComparisonOp::Le, 0.0);
         }
@@ -67,7 +67,7 @@ pub(super) fn shares(choices: &Choices<'_>, algorithm: &'static str) -> Result<S
     for pair in program.open() {
         let own: Vec<_> = (0..pair.routes()).map(|_| problem.add_var(0.0, (0.0, 1.0))).collect();
         for (number, &share) in own.iter().enumerate() {
-            for &channel in choices.channels(pair, number) {
+            for channel in choices.channels(&pair, number) {
                 rows[program.place[channel as usize]].push((share, f64::from(pair.weight)));
             }
         }
@@ -108,8 +108,8 @@ impl<'c, 'f> Program<'c, 'f> {
     }
 
     /// Pairs that have several routes, and traffic.
-    fn open(&self) -> impl Iterator<Item = &'c super::Pair> + use<'c, 'f> {
-        self.choices.pairs.iter().filter(|pair| pair.is_open())
+    fn open(&self) -> impl Iterator<Item = Pair> + use<'c, 'f> {
+        self.choices.pairs().filter(Pair::is_open)
     }
 
     fn solve(&self, problem: &Problem) -> Result<Solution, NoTable> {
@@ -142,11 +142,11 @@ mod tests {
                 .iter()
                 .map(|&load| f64::from(load))
                 .collect();
-            let open = choices.pairs.iter().filter(|pair| pair.routes() > 1);
+            let open = choices.pairs().filter(|pair| pair.routes() > 1);
             for (pair, shares) in open.zip(shares(&choices, "sgr").unwrap()) {
                 assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
                 for (number, share) in shares.iter().enumerate() {
-                    for &channel in choices.channels(pair, number) {
+                    for channel in choices.channels(&pair, number) {
                         loads[channel as usize] += share;
                     }
                 }

@@ -20,6 +20,7 @@ mod genetic;
 mod graph;
 mod job_nodes;
 mod linear;
+mod menus;
 mod reading;
 mod resilience;
 mod search;
@@ -34,6 +35,8 @@ pub use algorithm::{Algorithm, Generated, NoTable};
 pub use balanced::{Balanced, balanced};
 pub use bfs::bfs;
 pub use bound::{LowerBound, lower_bound};
+#[cfg(test)]
+pub(crate) use choices::searched;
 pub use choices::{Choices, Pair, memory_needed, unroutable};
 pub use dot::{DOT_START, DrawnRoute};
 pub use genetic::{Stop, genetic};

@@ -1,30 +1,13 @@
-//! The search for the shortest legal routes of a pair, and for all from a source.
+//! The search for the shortest legal routes of a pair.
 //!
 //! Headers are tried: an optional first step, a direction for each dimension that is left to go, an
-//! optional last step. In a whole torus whose rings allow the same turns all along, the routes from
-//! one node serve all the others of its rings, moved.
+//! optional last step.
 
-use rayon::prelude::*;
-
-use super::{Freedoms, Pair, Turns};
+use super::{Freedoms, Turns};
+use crate::offsets::Offsets;
 use crate::{Header, Region, Route};
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::{Channel, MAXIMUM_DIMENSIONS, Torus};
-
-/// The routes from one source, pair after pair.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Routes {
-    pub headers: Vec<Header>,
-    pub channels: Vec<Channel>,
-}
-
-/// The routes from one source, and its pairs without a route.
-#[derive(Default)]
-pub(super) struct Found {
-    pub pairs: Vec<Pair>,
-    pub routes: Routes,
-    pub unroutable: Vec<(u32, u32)>,
-}
+use flitlab_fabric::{MAXIMUM_DIMENSIONS, Torus};
 
 /// Data that the searches from all sources share.
 pub(super) struct Finder<'r, 'f> {
@@ -32,140 +15,31 @@ pub(super) struct Finder<'r, 'f> {
     turns: Turns,
     steps: bool,
     whole: bool,
-    coordinates: Vec<u16>,
-    /// In a whole torus, if turns are the same all along its rings: the routes from the nodes whose
-    /// coordinates in the closed dimensions are 0, by node. Those from other nodes are the same,
-    /// moved.
-    pub patterns: Vec<Option<Found>>,
+    pub offsets: Offsets,
 }
 
 impl<'r, 'f> Finder<'r, 'f> {
     pub fn new(region: &'r Region<'f>, freedoms: Freedoms) -> Self {
-        let torus = region.torus();
-        let coordinates = (0..torus.nodes())
-            .flat_map(|node| torus.coordinates(node))
-            .map(narrow::<u16>)
-            .collect();
-        let whole = region.is_whole_torus();
-        let mut finder = Self {
+        Self {
             region,
             turns: freedoms.turns(region),
             steps: freedoms.first_and_last_steps,
-            whole,
-            coordinates,
-            patterns: Vec::new(),
-        };
-        let mut closed = (0..torus.dimensions()).filter(|&at| torus.closed(at));
-        if whole && closed.all(|dimension| finder.turns.are_even_along(torus, dimension)) {
-            let pattern = |node| (finder.model(node) == node).then(|| finder.search_from(node));
-            finder.patterns = (0..torus.nodes()).into_par_iter().map(pattern).collect();
+            whole: region.is_whole_torus(),
+            offsets: Offsets::new(region.torus()),
         }
-        finder
     }
 
-    /// The node with the same coordinates but 0 in the closed dimensions.
-    fn model(&self, node: u32) -> u32 {
+    /// Whether the routes from one node serve all the others of its rings, moved: in a whole torus
+    /// whose rings allow the same turns all along.
+    pub fn is_even(&self) -> bool {
         let torus = self.region.torus();
-        let (mut model, mut stride) = (0, 1);
-        for (dimension, &at) in self.coordinates(node).iter().enumerate() {
-            model += if torus.closed(dimension) { 0 } else { stride * u32::from(at) };
-            stride *= torus.sizes()[dimension];
-        }
-        model
+        let closed: Vec<usize> = (0..torus.dimensions()).filter(|&at| torus.closed(at)).collect();
+        let is_even_along = |&dimension: &usize| self.turns.are_even_along(torus, dimension);
+        self.whole && !closed.is_empty() && closed.iter().all(is_even_along)
     }
 
     fn coordinates(&self, node: u32) -> &[u16] {
-        let dimensions = self.region.torus().dimensions();
-        &self.coordinates[node as usize * dimensions..][..dimensions]
-    }
-
-    pub(crate) fn routes_from(&self, source: u32) -> Found {
-        match self.patterns.get(self.model(source) as usize) {
-            Some(Some(pattern)) => self.moved(pattern, source),
-            _ => self.search_from(source),
-        }
-    }
-
-    fn search_from(&self, source: u32) -> Found {
-        let mut search = Search::new(self);
-        let mut all = Found::default();
-        for &destination in self.region.nodes().iter().filter(|&&node| node != source) {
-            search.find(source, destination);
-            let Some((_, route)) = search.found.first() else {
-                all.unroutable.push((source, destination));
-                continue;
-            };
-            all.pairs.push(Pair {
-                source,
-                destination,
-                headers: narrow(all.routes.headers.len()),
-                channels: narrow(all.routes.channels.len()),
-                hops: narrow(route.hops()),
-                routes: narrow(search.found.len()),
-                turns: narrow(route.runs().len() - 1),
-                weight: 1,
-            });
-            for (header, route) in &search.found {
-                all.routes.headers.push(*header);
-                search.walk(source, route, &mut all.routes.channels);
-            }
-        }
-        all
-    }
-
-    /// The routes from a node's model, as routes from the node.
-    fn moved(&self, pattern: &Found, source: u32) -> Found {
-        let torus = self.region.torus();
-        let (nodes, directions) = (torus.nodes(), torus.directions());
-        let model = self.model(source);
-        let from = self.coordinates(source);
-        // Where each node comes to lie, and what comes to lie on each.
-        let mut place = vec![0u32; nodes as usize];
-        let mut origin = vec![0u32; nodes as usize];
-        for node in 0..nodes {
-            let mut moved = 0;
-            let mut stride = 1;
-            for (dimension, (&at, &by)) in self.coordinates(node).iter().zip(from).enumerate() {
-                let size = torus.sizes()[dimension];
-                let by = if torus.closed(dimension) { by } else { 0 };
-                let sum = u32::from(at) + u32::from(by);
-                moved += stride * if sum >= size { sum - size } else { sum };
-                stride *= size;
-            }
-            place[node as usize] = moved;
-            origin[moved as usize] = node;
-        }
-        let channel_place: Vec<Channel> = (0..nodes)
-            .flat_map(|node| (0..directions).map(move |direction| (node, direction)))
-            .map(|(node, direction)| place[node as usize] * directions + direction)
-            .collect();
-        let mut all = Found {
-            pairs: Vec::with_capacity(pattern.pairs.len()),
-            routes: Routes {
-                headers: Vec::with_capacity(pattern.routes.headers.len()),
-                channels: Vec::with_capacity(pattern.routes.channels.len()),
-            },
-            unroutable: Vec::new(),
-        };
-        for destination in (0..nodes).filter(|&node| node != source) {
-            // The pattern has a pair for every node but its own.
-            let origin = origin[destination as usize];
-            let pair = &pattern.pairs[(origin - u32::from(origin > model)) as usize];
-            let (headers, channels) = (pair.headers as usize, pair.channels as usize);
-            let length = pair.routes() * usize::from(pair.hops);
-            all.pairs.push(Pair {
-                source,
-                destination,
-                headers: narrow(all.routes.headers.len()),
-                channels: narrow(all.routes.channels.len()),
-                ..*pair
-            });
-            all.routes.headers.extend(&pattern.routes.headers[headers..headers + pair.routes()]);
-            let channels = &pattern.routes.channels[channels..channels + length];
-            let moved = channels.iter().map(|&channel| channel_place[channel as usize]);
-            all.routes.channels.extend(moved);
-        }
-        all
+        self.offsets.coordinates(node)
     }
 }
 
@@ -202,16 +76,6 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
         Self { finder, torus, tried: Vec::new(), found: Vec::new() }
     }
 
-    /// The channels of a route, which stays inside.
-    fn walk(&self, source: u32, route: &Route, channels: &mut Vec<Channel>) {
-        let mut at = source;
-        channels.extend(route.ports().map(|port| {
-            let channel = self.finder.region.channel(at, u32::from(port));
-            at = self.finder.region.fabric().target(channel).expect("the route stays inside");
-            channel
-        }));
-    }
-
     fn stays_inside(&self, source: u32, route: &Route) -> bool {
         let mut at = Some(source);
         for port in route.ports() {
@@ -223,7 +87,7 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
     /// Fills `found` with the pair's shortest legal routes.
     pub fn find(&mut self, source: u32, destination: u32) {
         self.found.clear();
-        let distance = self.distance(source, destination);
+        let distance = self.finder.offsets.hops(source, destination);
         let (firsts, lasts) = self.useful_steps(source, destination);
         self.try_headers(source, destination, (firsts, lasts), distance);
         self.keep_shortest(source);
@@ -291,20 +155,6 @@ impl<'s, 'r, 'f> Search<'s, 'r, 'f> {
             }
         }
         self.tried.clear();
-    }
-
-    /// Hops between two nodes if nothing had failed.
-    fn distance(&self, source: u32, destination: u32) -> u32 {
-        let coordinates =
-            self.finder.coordinates(source).iter().zip(self.finder.coordinates(destination));
-        coordinates
-            .zip(self.torus.sizes())
-            .enumerate()
-            .map(|(dimension, ((&from, &to), &size))| {
-                let apart = u32::from(from.abs_diff(to));
-                if self.torus.closed(dimension) { apart.min(size - apart) } else { apart }
-            })
-            .sum()
     }
 
     /// Tries headers of at most `longest` hops, with a first and a last step in some of these

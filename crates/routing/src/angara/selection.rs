@@ -1,7 +1,10 @@
 //! One route for every pair, and the channel loads that follow.
 
+use rayon::prelude::*;
+
 use super::{Choices, Pair};
 use flitlab_base::narrow::narrow;
+use flitlab_fabric::Channel;
 
 /// A route number for each pair of [`Choices`], and how many routes cross each channel, each counted
 /// with its pair's weight.
@@ -13,38 +16,46 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A route for every pair: `number` gives it from the pair's place.
-    pub fn new(choices: &Choices<'_>, number: impl Fn(usize) -> u16) -> Self {
-        let chosen: Vec<u16> = (0..choices.pairs.len()).map(number).collect();
-        let mut loads = vec![0; choices.region().fabric().channel_slots() as usize];
-        for (pair, &number) in choices.pairs.iter().zip(&chosen) {
-            for &channel in choices.channels(pair, usize::from(number)) {
-                loads[channel as usize] += pair.weight;
-            }
-        }
-        Self { chosen, loads }
-    }
-
-    /// No route has been chosen yet.
-    pub(super) fn none(choices: &Choices<'_>) -> Self {
-        let loads = vec![0; choices.region().fabric().channel_slots() as usize];
-        Self { chosen: vec![0; choices.pairs.len()], loads }
-    }
-
-    /// The routes of the pairs that have only one; the others count as not chosen yet.
-    pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
+    /// A route for every pair: `number` gives it from the pair and its place.
+    pub(super) fn new(choices: &Choices<'_>, number: impl Fn(u32, &Pair) -> u16) -> Self {
         let mut selection = Self::none(choices);
-        for pair in choices.pairs.iter().filter(|pair| pair.routes() == 1) {
-            for &channel in choices.channels(pair, 0) {
+        for (place, pair) in choices.pairs_by_place() {
+            let number = number(place, &pair);
+            selection.chosen[place as usize] = number;
+            for channel in choices.channels(&pair, number.into()) {
                 selection.loads[channel as usize] += pair.weight;
             }
         }
         selection
     }
 
+    /// No route has been chosen yet.
+    pub(super) fn none(choices: &Choices<'_>) -> Self {
+        let loads = vec![0; choices.region().fabric().channel_slots() as usize];
+        Self { chosen: vec![0; choices.places()], loads }
+    }
+
+    /// The routes of the pairs that have only one; the others count as not chosen yet.
+    pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
+        let sources = 0..choices.region().nodes().len();
+        let none = || vec![0u32; choices.region().fabric().channel_slots() as usize];
+        let with_source = |mut loads: Vec<u32>, source: usize| {
+            for (_, pair) in choices.pairs_of(source).filter(|(_, pair)| pair.routes() == 1) {
+                choices.channels(&pair, 0).for_each(|it| loads[it as usize] += pair.weight);
+            }
+            loads
+        };
+        let add = |mut loads: Vec<u32>, more: Vec<u32>| {
+            loads.iter_mut().zip(more).for_each(|(load, more)| *load += more);
+            loads
+        };
+        let loads = sources.into_par_iter().fold(none, with_source).reduce(none, add);
+        Self { loads, ..Self::none(choices) }
+    }
+
     /// The route number of the pair at a place.
-    pub fn chosen(&self, place: usize) -> usize {
-        usize::from(self.chosen[place])
+    pub(super) fn chosen(&self, place: u32) -> usize {
+        usize::from(self.chosen[place as usize])
     }
 
     /// The load of the fullest channel.
@@ -55,27 +66,39 @@ impl Selection {
     /// The route of a pair whose channels carry least in all, the first of equal ones.
     pub(super) fn least_loaded(&self, choices: &Choices<'_>, pair: &Pair) -> usize {
         let load = |&number: &usize| -> u64 {
-            let channels = choices.channels(pair, number).iter();
-            channels.map(|&channel| u64::from(self.loads[channel as usize])).sum()
+            choices
+                .channels(pair, number)
+                .map(|channel| u64::from(self.loads[channel as usize]))
+                .sum()
         };
         (0..pair.routes()).min_by_key(load).expect("a pair has a route")
     }
 
     /// Takes a pair's route off its channels.
-    pub(super) fn remove(&mut self, choices: &Choices<'_>, place: usize) {
-        let pair = &choices.pairs[place];
-        for &channel in choices.channels(pair, self.chosen(place)) {
+    pub(super) fn remove(&mut self, choices: &Choices<'_>, place: u32) {
+        let pair = choices.at(place);
+        for channel in choices.channels(&pair, self.chosen(place)) {
             self.loads[channel as usize] -= pair.weight;
         }
     }
 
     /// Gives a pair that has none a route.
-    pub(super) fn add(&mut self, choices: &Choices<'_>, place: usize, number: usize) {
-        self.chosen[place] = narrow(number);
-        let pair = &choices.pairs[place];
-        for &channel in choices.channels(pair, number) {
-            self.loads[channel as usize] += pair.weight;
-        }
+    pub(super) fn add(&mut self, choices: &Choices<'_>, place: u32, number: usize) {
+        let pair = choices.at(place);
+        let channels: Vec<Channel> = choices.channels(&pair, number).collect();
+        self.add_over(place, number, pair.weight, &channels);
+    }
+
+    /// Gives a pair of this weight that has none the route over these channels.
+    pub(super) fn add_over(
+        &mut self,
+        place: u32,
+        number: usize,
+        weight: u32,
+        channels: &[Channel],
+    ) {
+        self.chosen[place as usize] = narrow(number);
+        channels.iter().for_each(|&channel| self.loads[channel as usize] += weight);
     }
 
     /// Sum of the fourth powers of the loads: where maxima are equal, the smaller is the more even.

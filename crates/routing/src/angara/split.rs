@@ -20,6 +20,7 @@ impl Algorithm {
         "SGR: several routes a pair, with the loads of a linear program; for some 100 nodes.",
         Self {
             is_random: false,
+            follows_rule: false,
             table: |choices, _, _| {
                 let shares = shares(choices, Algorithm::SGR.name)?;
                 let bound = highest_bound(choices, Algorithm::SGR.name)?;
@@ -40,9 +41,9 @@ fn split(choices: &Choices<'_>, shares: &Shares) -> RouteTable {
     let mut left = vec![0.0; choices.region().fabric().channel_slots() as usize];
     let mut open = Vec::new();
     let mut shares = shares.iter();
-    for pair in &choices.pairs {
+    for pair in choices.pairs() {
         if pair.routes() == 1 {
-            table.set(pair.source, pair.destination, choices.header(pair, 0));
+            table.set(pair.source, pair.destination, choices.header(&pair, 0));
             continue;
         }
         let shares = shares.next().expect("a pair with several routes has shares");
@@ -51,7 +52,7 @@ fn split(choices: &Choices<'_>, shares: &Shares) -> RouteTable {
             |share: &f64| rounded_down::<u8>((share / unit + 1e-6).clamp(0.0, ROUND.into()));
         let counts: Vec<u8> = shares.iter().map(whole).collect();
         for (number, (share, &count)) in shares.iter().zip(&counts).enumerate() {
-            for &channel in choices.channels(pair, number) {
+            for channel in choices.channels(&pair, number) {
                 left[channel as usize] += share - f64::from(count) * unit;
             }
         }
@@ -62,21 +63,21 @@ fn split(choices: &Choices<'_>, shares: &Shares) -> RouteTable {
         for _ in 0..rest {
             // In millionths, so that what is equal but for rounding is equal.
             let room = |number: usize| {
-                let channels = choices.channels(pair, number).iter();
-                let least = channels.map(|&it| left[it as usize]).fold(f64::INFINITY, f64::min);
+                let channels = choices.channels(&pair, number);
+                let least = channels.map(|it| left[it as usize]).fold(f64::INFINITY, f64::min);
                 rounded::<i64>(least * 1e6)
             };
             let taken = (0..pair.routes()).filter(|&number| shares[number] > 1e-6).rev();
             let number = taken.max_by_key(|&number| room(number)).expect("shares add up to 1");
             counts[number] += 1;
-            for &channel in choices.channels(pair, number) {
+            for channel in choices.channels(&pair, number) {
                 left[channel as usize] -= unit;
             }
         }
         let divisor = counts.iter().copied().fold(0, greatest_common_divisor);
         let taken = (0..pair.routes()).filter(|&number| counts[number] > 0);
         let routes: Vec<_> = taken
-            .map(|number| (choices.header(pair, number), narrow(counts[number] / divisor)))
+            .map(|number| (choices.header(&pair, number), narrow(counts[number] / divisor)))
             .collect();
         table.set_several(pair.source, pair.destination, &routes);
     }
@@ -134,7 +135,7 @@ mod tests {
     fn a_program_that_splits_nothing_is_followed_and_halves_are_halves() {
         let fabric = fabric(&[4, 4], &[]);
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
-        let open = || choices.pairs.iter().filter(|pair| pair.routes() > 1);
+        let open = || choices.pairs().filter(|pair| pair.routes() > 1);
         let last = open().map(|pair| {
             (0..pair.routes()).map(|it| f64::from(u8::from(it + 1 == pair.routes()))).collect()
         });
@@ -142,15 +143,15 @@ mod tests {
         let headers = |table: &RouteTable, pair: &super::super::Pair| {
             table.headers(pair.source, pair.destination)
         };
-        for pair in &choices.pairs {
-            let last = choices.header(pair, pair.routes() - 1);
-            assert_eq!(headers(&table, pair), [(last, 1)]);
+        for pair in choices.pairs() {
+            let last = choices.header(&pair, pair.routes() - 1);
+            assert_eq!(headers(&table, &pair), [(last, 1)]);
         }
         let evenly = open().map(|pair| vec![1.0 / pair.routes() as f64; pair.routes()]);
         let table = split(&choices, &evenly.collect());
-        for pair in &choices.pairs {
-            let all = (0..pair.routes()).map(|number| (choices.header(pair, number), 1));
-            assert_eq!(headers(&table, pair), all.collect::<Vec<_>>());
+        for pair in choices.pairs() {
+            let all = (0..pair.routes()).map(|number| (choices.header(&pair, number), 1));
+            assert_eq!(headers(&table, &pair), all.collect::<Vec<_>>());
         }
         assert_eq!(table.pairs_with_several(), open().count());
     }

@@ -7,9 +7,9 @@
 //! up among the pair's shortest routes. Of equally loaded ones the first is taken, which has no
 //! first or last step if it can be had without.
 
-use super::Choices;
 use super::selection::Selection;
 use super::{Algorithm, Generated};
+use super::{Choices, Pair};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 
@@ -20,6 +20,7 @@ impl Algorithm {
         "the published SSSP, by single-source shortest paths.",
         Self {
             is_random: false,
+            follows_rule: false,
             table: |choices, _, _| {
                 let sssp = sssp(choices);
                 let made = Generated::new(choices.table(&sssp.selection));
@@ -51,36 +52,34 @@ pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
 
 /// Adds a route for every pair that has `least` routes or more.
 fn build(choices: &Choices<'_>, mut selection: Selection, least: usize) -> Sssp {
-    let pairs = &choices.pairs;
-    // Pairs are listed by source.
-    let key = |place: u32| {
-        let pair = &pairs[place as usize];
-        (pair.turns, pair.hops, pair.source)
-    };
-    let open = (0..narrow(pairs.len())).filter(|&place| pairs[place as usize].routes() >= least);
-    let mut open: Vec<(u8, u16, u32)> = open
-        .map(|place| (pairs[place as usize].turns, pairs[place as usize].hops, place))
-        .collect();
+    let open = choices.pairs_by_place().filter(|(_, pair)| pair.routes() >= least);
+    let mut open: Vec<(u8, u16, u32)> =
+        open.map(|(place, pair)| (pair.turns, pair.hops, place)).collect();
     open.sort_unstable();
-    let mut calls = 0;
+    // Places are by source.
+    let nodes: u32 = narrow(choices.region().nodes().len());
+    let key = |&(turns, hops, place): &(u8, u16, u32)| (turns, hops, place / nodes);
+    let (mut calls, mut channels) = (0, Vec::new());
     // Channels that the present batch uses carry its number.
     let mut used_by = vec![0u64; selection.loads.len()];
-    for group in open.chunk_by(|one, other| key(one.2) == key(other.2)) {
-        let mut waiting: Vec<u32> = group.iter().map(|(_, _, place)| *place).collect();
+    for group in open.chunk_by(|one, other| key(one) == key(other)) {
+        let pair = |&(_, _, place): &(u8, u16, u32)| (place, choices.at(place));
+        let mut waiting: Vec<(u32, Pair)> = group.iter().map(pair).collect();
         while !waiting.is_empty() {
             calls += 1;
-            let path = |place| (place, selection.least_loaded(choices, &pairs[place as usize]));
-            let paths: Vec<(u32, usize)> = waiting.drain(..).map(path).collect();
-            for (place, number) in paths {
-                let channels = choices.channels(&pairs[place as usize], number);
+            let path = |(place, pair)| (place, pair, selection.least_loaded(choices, &pair));
+            let paths: Vec<(u32, Pair, usize)> = waiting.drain(..).map(path).collect();
+            for (place, pair, number) in paths {
+                channels.clear();
+                channels.extend(choices.channels(&pair, number));
                 if channels.iter().any(|&channel| used_by[channel as usize] == calls) {
-                    waiting.push(place);
+                    waiting.push((place, pair));
                     continue;
                 }
-                for &channel in channels {
+                for &channel in &channels {
                     used_by[channel as usize] = calls;
                 }
-                selection.add(choices, place as usize, number);
+                selection.add_over(place, number, pair.weight, &channels);
             }
         }
     }

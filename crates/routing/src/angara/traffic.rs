@@ -51,12 +51,12 @@ pub fn for_traffic(
     let general = (algorithm.table)(choices, parameters, seed)?;
     let Weighing { unit, error } = weigh(choices, amount);
     let mut made = (algorithm.table)(choices, parameters, seed)?;
-    for pair in choices.pairs.iter().filter(|pair| pair.weight == 0) {
+    for pair in choices.pairs().filter(|pair| pair.weight == 0) {
         if let Some(header) = general.table.header(pair.source, pair.destination) {
             made.table.set(pair.source, pair.destination, header);
         }
     }
-    let all: f64 = choices.pairs.iter().map(|pair| amount(pair.source, pair.destination)).sum();
+    let all: f64 = choices.pairs().map(|pair| amount(pair.source, pair.destination)).sum();
     let fullest = |table: &RouteTable| fullest(choices, table, amount) / all.max(f64::MIN_POSITIVE);
     let (general_load, load) = (fullest(&general.table), fullest(&made.table));
     // A channel carries at most the error of all pairs less than its weights say.
@@ -81,7 +81,7 @@ struct Weighing {
 /// Gives every pair its weight.
 fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) -> Weighing {
     let amounts: Vec<f64> =
-        choices.pairs.iter().map(|pair| amount(pair.source, pair.destination)).collect();
+        choices.pairs().map(|pair| amount(pair.source, pair.destination)).collect();
     let some = || amounts.iter().copied().filter(|&amount| amount > 0.0);
     let (least, all) = (some().fold(f64::INFINITY, f64::min), some().sum::<f64>());
     let is_multiple = |amount: f64| {
@@ -89,11 +89,11 @@ fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) -> Weighin
         (times - times.round()).abs() <= 1e-6 * times
     };
     let unit = if all / least <= MOST && some().all(is_multiple) { least } else { all / MOST };
-    for (pair, amount) in choices.pairs.iter_mut().zip(&amounts) {
-        let weight = rounded::<u32>(amount / unit);
-        pair.weight = if *amount > 0.0 { weight.max(1) } else { 0 };
-    }
-    let weighed = choices.pairs.iter().map(|pair| f64::from(pair.weight) * unit);
+    choices.weigh(|pair| {
+        let amount = amount(pair.source, pair.destination);
+        if amount > 0.0 { rounded::<u32>(amount / unit).max(1) } else { 0 }
+    });
+    let weighed = choices.pairs().map(|pair| f64::from(pair.weight) * unit);
     let error = weighed.zip(&amounts).map(|(weighed, amount)| (weighed - amount).abs()).sum();
     Weighing { unit, error }
 }
@@ -102,7 +102,7 @@ fn weigh(choices: &mut Choices<'_>, amount: impl Fn(u32, u32) -> f64) -> Weighin
 fn fullest(choices: &Choices<'_>, table: &RouteTable, amount: impl Fn(u32, u32) -> f64) -> f64 {
     let fabric = choices.region().fabric();
     let mut loads = vec![0.0; fabric.channel_slots() as usize];
-    for pair in &choices.pairs {
+    for pair in choices.pairs() {
         let ends = (pair.source, pair.destination);
         let amount = amount(ends.0, ends.1);
         table.for_each_route(fabric, ends, |route, share| {

@@ -14,6 +14,7 @@ impl Algorithm {
         "takes routes away from the fullest channel (Sancho and Robles).",
         Self {
             is_random: false,
+            follows_rule: false,
             table: |choices, _, _| {
                 let selection = traffic_balancing(choices)?;
                 Ok(Generated::new(choices.table(&selection)))
@@ -24,13 +25,17 @@ impl Algorithm {
 
 /// Chooses a route for every pair.
 fn traffic_balancing(choices: &Choices<'_>) -> Result<Selection, NoTable> {
-    let lists = choices.pairs.iter().map(|pair| {
-        let routes = (0..pair.routes()).map(|number| choices.channels(pair, number)).collect();
+    let lists = choices.pairs().map(|pair| {
+        let routes = (0..pair.routes()).map(|it| choices.channels(&pair, it).collect()).collect();
         (pair.source, pair.destination, routes)
     });
     let algorithm = Algorithm::TRAFFIC_BALANCING.name;
     let failed = |reason| NoTable::Selection { algorithm, reason };
     let chosen =
         balance_traffic(choices.region().fabric().channel_slots(), lists).map_err(failed)?;
-    Ok(Selection::new(choices, |place| narrow(chosen[place])))
+    let mut numbers = vec![0; choices.places()];
+    for ((place, _), number) in choices.pairs_by_place().zip(chosen) {
+        numbers[place as usize] = narrow(number);
+    }
+    Ok(Selection::new(choices, |place, _| numbers[place as usize]))
 }

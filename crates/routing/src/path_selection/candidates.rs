@@ -132,9 +132,9 @@ impl Candidates {
 
     /// The routes of pairs that are listed already, in one virtual channel: the channels of each of
     /// a pair's routes.
-    pub(super) fn of_lists<'c>(
+    pub(super) fn of_lists(
         slots: u32,
-        lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
+        lists: impl Iterator<Item = (u32, u32, Vec<Vec<Channel>>)>,
     ) -> Self {
         let follows = vec![std::array::from_fn(|vc| u16::from(vc == 0))];
         let (pairs, bundles, hops) = (Vec::new(), Vec::new(), Vec::new());

@@ -146,9 +146,9 @@ impl PathSelection {
 ///
 /// # Errors
 /// If a pair has none.
-pub(crate) fn balance_traffic<'c>(
+pub(crate) fn balance_traffic(
     slots: u32,
-    lists: impl Iterator<Item = (u32, u32, Vec<&'c [Channel]>)>,
+    lists: impl Iterator<Item = (u32, u32, Vec<Vec<Channel>>)>,
 ) -> Result<Vec<u32>, NoCandidates> {
     let candidates = Candidates::of_lists(slots, lists);
     let first: Vec<u32> = candidates.pairs.iter().map(|pair| pair.first).collect();

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::patterns::{DEFINITIONS, Definition, Setup};
 use super::{ALIKE, ALL_OF_DESMOS, PUBLISHED_GAINS, SEED, SEEDS, Times, UP_TO};
+use flitlab_base::narrow::narrow;
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 
 /// Gains below this are none: by so many percent runs of the paper differ at most.
@@ -113,7 +114,7 @@ impl Reading {
     }
 
     fn definitions(&self) -> String {
-        [self.transpose, self.neighbor, self.tornado, self.all_to_all].join("; ")
+        [self.transpose, self.neighbor, self.tornado].join("; ")
     }
 
     /// Its setup in words.
@@ -184,68 +185,69 @@ pub(super) fn all(times: &Times) -> Vec<Reading> {
 
 /// The reading that fits best: the most signs, of equal ones the sizes that are nearest.
 fn best<'r>(readings: impl IntoIterator<Item = &'r Reading>) -> Option<&'r Reading> {
-    let rank = |it: &Reading| (it.signs, it.seeds_with_all_signs);
     readings.into_iter().min_by(|one, other| {
         let sizes = one.mean_deviation_percent.total_cmp(&other.mean_deviation_percent);
-        rank(other).cmp(&rank(one)).then(sizes)
+        other.signs.cmp(&one.signs).then(sizes)
     })
 }
 
+/// A gain in percent; what rounds to none has no sign.
+fn percent(gain: f64) -> String {
+    format!("{:+.1}", (10.0 * gain).round() / 10.0 + 0.0)
+}
+
 fn percents(gains: &Gains) -> String {
-    gains.iter().map(|gain| format!("{gain:>+10.1}")).collect()
+    gains.iter().map(|gain| format!("{:>10}", percent(*gain))).collect()
 }
 
 /// The best reading of each setup beside what is published, and how many have all signs.
 pub(super) fn text(readings: &[Reading]) -> String {
     let Some(nearest) = best(readings) else { return String::new() };
+    let line = |reading: &Reading| {
+        let (setup, gains) = (reading.setup_text(), percents(&reading.gains()));
+        format!("{setup}{gains}  {:>5}  {}\n", reading.signs, reading.definitions())
+    };
     let head: String = ["transpose", "neighbor", "tornado", "SSSP", "Gen/SSSP"]
         .map(|it| format!("{it:>10}"))
         .concat();
     let mut text = format!(
         "gains on {ALL_OF_DESMOS} nodes in percent: Genetic over BFS; the better of Genetic and SSSP over BFS, twice; \
          all-to-all\nof each setup the definitions and the seed of Genetic's table that fit best\n\
-         ranks  placed      nodes     ways times{head}  signs  definitions\n{:<37}{}\n",
-        PUBLISHED,
+         ranks  placed      nodes     ways times{head}  signs  definitions\n{PUBLISHED:<39}{}\n",
         percents(&PUBLISHED_PERCENT)
     );
-    for of_setup in readings.chunk_by(|one, other| one.setup == other.setup) {
-        let Some(reading) = best(of_setup) else { continue };
-        text += &format!(
-            "{}{}  {:>5}  {}\n",
-            reading.setup_text(),
-            percents(&reading.gains()),
-            reading.signs,
-            reading.definitions()
-        );
-    }
-    let (all, seeds) = (readings.len(), SEEDS.len());
-    let count =
-        |least: usize| readings.iter().filter(|it| it.seeds_with_all_signs >= least).count();
-    text += &match count(1) {
-        0 => format!("none of {all} readings has all five signs\n"),
+    let setups = readings.chunk_by(|one, other| one.setup == other.setup);
+    text.extend(setups.filter_map(best).map(line));
+    let (all, seeds, gains) = (readings.len(), SEEDS.len(), PUBLISHED_GAINS.len());
+    let with = |least: usize| readings.iter().filter(|it| it.seeds_with_all_signs >= least).count();
+    let by_chance = all as f64 / 2.0_f64.powi(narrow(gains));
+    text += &match with(1) {
+        0 => format!("none of {all} readings has all {gains} signs"),
         some => format!(
-            "{some} of {all} readings have all five signs under a seed of {seeds}, {} under each\n",
-            count(seeds)
+            "{some} of {all} readings have all {gains} signs under one of {seeds} seeds, {} under each",
+            with(seeds)
         ),
     };
+    text += &format!("; of signs by chance {by_chance:.0} would\n");
     let spread: Vec<String> = nearest
         .spread
         .iter()
         .map(|(least, most)| match most - least < 0.05 {
-            true => format!("{least:+.1}"),
-            false => format!("{least:+.1} to {most:+.1}"),
+            true => percent(*least),
+            false => format!("{} to {}", percent(*least), percent(*most)),
         })
         .collect();
     text += &format!(
-        "nearest, with seed {}, and over the seeds ({}):\n{}{}  {:>5}  {}\n",
+        "nearest, with seed {}, and over the seeds ({}):\n{}",
         nearest.seed,
         spread.join(", "),
-        nearest.setup_text(),
-        percents(&nearest.gains()),
-        nearest.signs,
-        nearest.definitions()
+        line(nearest)
     );
-    text
+    let on_part = readings.iter().map(|it| it.most_on_8_nodes_percent).fold(f64::MAX, f64::min);
+    text + &format!(
+        "on {ALIKE} nodes, published as \"approximately the same\", the largest gain is {on_part:.1}% or \
+         more under each reading\n"
+    )
 }
 
 /// The published gains beside those of the nearest reading, and of the nearest with a rank a node
@@ -324,7 +326,7 @@ mod tests {
         }
         let text = text(&readings);
         assert!(
-            text.contains("12 of 12 readings have all five signs under a seed of 3, 12 under each")
+            text.contains("12 of 12 readings have all 5 signs under one of 3 seeds, 12 under each")
         );
         assert!(text.contains("-30.0 to -3.9"), "{text}");
     }
@@ -333,7 +335,7 @@ mod tests {
     fn a_reading_with_a_wrong_sign_does_not_fit() {
         let readings = all(&times([3.9; 3]));
         assert!(readings.iter().all(|it| (it.signs, it.seeds_with_all_signs) == (4, 0)));
-        assert!(text(&readings).contains("none of 12 readings has all five signs"));
+        assert!(text(&readings).contains("none of 12 readings has all 5 signs"));
         // No more than what the paper's runs differ by.
         let readings = all(&times([-0.5; 3]));
         assert!(readings.iter().all(|it| it.signs == 4));

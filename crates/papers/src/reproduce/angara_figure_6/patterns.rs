@@ -2,7 +2,8 @@
 
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
-use flitlab_workload::application::{Operation, Schedule, ScheduleBuilder, Until};
+use flitlab_workload::application::generate::{Parameters, make};
+use flitlab_workload::application::{Operation, Schedule, ScheduleBuilder};
 use flitlab_workload::traffic::Placement;
 
 const MESSAGE_BYTES: u64 = 1 << 20;
@@ -30,8 +31,8 @@ enum Rule {
     /// Where each node sends, by its coordinates and the sizes: its ranks to those there with the
     /// same place.
     Coordinates(fn(u32, u32) -> u32),
-    /// `MPI_Alltoall`: where each rank sends in each step, and from where it receives, of so many.
-    Steps(fn(u32, u32, u32) -> (u32, u32)),
+    /// `MPI_Alltoall` by this algorithm.
+    AllToAll(&'static str),
     /// All-to-all without the hosts' part in it: an `[exchange]`.
     Exchange,
 }
@@ -60,17 +61,6 @@ fn reversed(rank: u32, ranks: u32) -> u32 {
     rank.reverse_bits() >> (32 - ranks.ilog2())
 }
 
-/// Steps of MPICH's pairwise exchange, which it takes for messages as long, among 2^n ranks;
-/// `[exchange]` has the same.
-fn exchanged(rank: u32, step: u32, _: u32) -> (u32, u32) {
-    (rank ^ step, rank ^ step)
-}
-
-/// Steps of that exchange among other numbers of ranks, which nobody measured on Desmos.
-fn shifted(rank: u32, step: u32, ranks: u32) -> (u32, u32) {
-    ((rank + step) % ranks, (rank + ranks - step) % ranks)
-}
-
 pub(super) const DEFINITIONS: [Definition; 10] = {
     const fn of(pattern: &'static str, name: &'static str, rule: Rule) -> Definition {
         Definition { pattern, name, rule, only_shown: false }
@@ -87,8 +77,9 @@ pub(super) const DEFINITIONS: [Definition; 10] = {
         of("tornado", "each coordinate + k/2 - 1", Rule::Coordinates(half_way)),
         of("tornado", "rank + N/2", Rule::Ranks(opposite)),
         shown("all-to-all", "pairwise exchange", Rule::Exchange),
-        shown("all-to-all", "MPI_Alltoall, rank + i", Rule::Steps(shifted)),
-        of("all-to-all", "MPI_Alltoall, rank xor i", Rule::Steps(exchanged)),
+        // What MPICH takes for long messages if ranks are no power of two, and if they are.
+        shown("all-to-all", "MPI_Alltoall by rank + i", Rule::AllToAll("pairwise")),
+        of("all-to-all", "MPI_Alltoall by rank xor i", Rule::AllToAll("pairwise-xor")),
     ]
 };
 
@@ -101,7 +92,7 @@ impl Definition {
     /// Bytes of a message.
     pub fn message_bytes(&self, setup: Setup) -> u64 {
         match self.rule {
-            Rule::Steps(_) if setup.ranks_per_node > 1 => SHARED_ALL_TO_ALL_BYTES,
+            Rule::AllToAll(_) if setup.ranks_per_node > 1 => SHARED_ALL_TO_ALL_BYTES,
             _ => MESSAGE_BYTES,
         }
     }
@@ -117,14 +108,14 @@ impl Definition {
             Rule::Ranks(_) => Setup { in_turn, ..setup },
             Rule::Coordinates(_) => Setup { in_turn: false, x_fastest: true, ..setup },
             // All ranks send to all, both ways as it is.
-            Rule::Steps(_) | Rule::Exchange => Setup { in_turn, both_ways: false, ..setup },
+            Rule::AllToAll(_) | Rule::Exchange => Setup { in_turn, both_ways: false, ..setup },
         }
     }
 
     /// Its name, with the order of nodes if that makes a difference.
     pub fn label(&self, setup: Setup) -> String {
         match self.rule {
-            Rule::Ranks(_) | Rule::Steps(_) if !self.only_shown => {
+            Rule::Ranks(_) | Rule::AllToAll(_) if !self.only_shown => {
                 format!("{}, {}", self.name, setup.node_order())
             }
             _ => self.name.into(),
@@ -137,9 +128,15 @@ impl Definition {
         let ranks = torus.nodes() * each;
         let partners: Vec<u32> = match self.rule {
             Rule::Exchange => return None,
-            Rule::Steps(partners) => {
-                let bytes = self.message_bytes(setup);
-                return Some(repeated(&all_to_all(ranks, bytes, partners), setup));
+            Rule::AllToAll(algorithm) => {
+                let parameters = Parameters {
+                    ranks: Some(ranks),
+                    algorithm: Some(algorithm.into()),
+                    bytes: Some(self.message_bytes(setup)),
+                    ..Parameters::default()
+                };
+                let schedule = make("all-to-all", &parameters).expect("right parameters");
+                return Some(repeated(&schedule, setup));
             }
             Rule::Ranks(partner) => (0..ranks).map(|rank| partner(rank, ranks)).collect(),
             Rule::Coordinates(next) => {
@@ -253,27 +250,6 @@ fn exchange(partners: &[u32], both_ways: bool) -> Schedule {
     schedule.finish()
 }
 
-/// An `MPI_Alltoall` by steps of `MPI_Sendrecv`: each waits for the message sent and the one
-/// received in the step before.
-fn all_to_all(ranks: u32, bytes: u64, partners: fn(u32, u32, u32) -> (u32, u32)) -> Schedule {
-    let mut schedule = ScheduleBuilder::new();
-    for rank in 0..ranks {
-        let mut before = None;
-        for step in 1..ranks {
-            let (to, from) = partners(rank, step, ranks);
-            let send = schedule.add(Operation::send(bytes, to, step)).expect(FEW);
-            let receive = schedule.add(Operation::receive(bytes, from, step)).expect(FEW);
-            for other in before.into_iter().flatten() {
-                schedule.wait(send, Until::Done, other);
-                schedule.wait(receive, Until::Done, other);
-            }
-            before = Some([send, receive]);
-        }
-        schedule.end_rank().expect(FEW);
-    }
-    schedule.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,19 +328,5 @@ mod tests {
         let sent = messages(&definition.schedule(setup, &torus(&[4, 2])).unwrap());
         // Along x by one node; k/2 - 1 of two nodes is none.
         assert_eq!(sent[..3], [(0, 2), (1, 3), (2, 4)]);
-    }
-
-    #[test]
-    fn the_steps_of_all_to_all_lead_to_everybody_and_agree() {
-        for partners in [exchanged, shifted] {
-            for rank in 0..8 {
-                let mut reached: Vec<u32> = (1..8).map(|step| partners(rank, step, 8).0).collect();
-                reached.sort_unstable();
-                assert_eq!(reached, (0..8).filter(|&other| other != rank).collect::<Vec<u32>>());
-                for step in 1..8 {
-                    assert_eq!(partners(partners(rank, step, 8).0, step, 8).1, rank);
-                }
-            }
-        }
     }
 }

@@ -68,13 +68,9 @@ struct Row {
     /// The definition with the order of nodes, if it depends on it.
     #[serde(skip)]
     label: String,
-}
-
-impl Row {
-    /// Whether the figures and the text have it: as [`is_shown`], under the first seed.
-    fn is_shown(&self) -> bool {
-        (self.ranks_per_node, self.ways, self.repetitions, self.seed) == (1, "one", 1, SEED)
-    }
+    /// Whether the text and the figure of its definition have it.
+    #[serde(skip)]
+    shown: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -106,11 +102,15 @@ pub fn angara_figure_6(extent: Extent<'_>, progress: Progress<'_>) -> Reproducti
         jobs.iter().zip(found).filter_map(|(job, time)| Some((job.case(), time?))).collect();
     let rows: Vec<Row> = jobs.iter().filter_map(|job| row(job, &times)).collect();
     let readings = readings::all(&times);
+    let mut tables = vec![("completion", rows_text(&rows))];
     let mut figures = figures(&rows);
-    figures.extend(readings::figure(&readings).map(|figure| ("readings".to_owned(), figure)));
+    if let Some(figure) = readings::figure(&readings) {
+        tables.push(("readings", rows_text(&readings)));
+        figures.push(("readings".to_owned(), figure));
+    }
     Reproduction {
         text: text(&rows) + &readings::text(&readings),
-        tables: vec![("completion", rows_text(&rows)), ("readings", rows_text(&readings))],
+        tables,
         figures,
         json: serde_json::json!({ "completion": json(&rows), "readings": json(&readings) }),
     }
@@ -152,7 +152,7 @@ fn jobs(quick: bool) -> Vec<Job> {
     jobs
 }
 
-/// Whether the figures and the text have this setup by itself.
+/// Whether the text and the figures of definitions have this setup.
 fn is_shown(setup: Setup) -> bool {
     Setup { x_fastest: true, ..setup } == Setup::PLAIN
 }
@@ -177,6 +177,7 @@ fn row(job: &Job, times: &Times) -> Option<Row> {
         completion_us,
         speed_up_over_bfs: times[&(definition, setup, nodes, "bfs", SEED)] / completion_us,
         label: job.definition.label(setup),
+        shown: is_shown(setup) && job.seed == SEED,
     })
 }
 
@@ -225,7 +226,7 @@ fn text(rows: &[Row]) -> String {
          {:<12}{:<36}{:>5}  {:<9}{:>9}{:>9}{:>9}\n",
         "pattern", "definition", "nodes", "torus", "genetic", "sssp", "balanced"
     );
-    let shown: Vec<&Row> = rows.iter().filter(|row| row.is_shown()).collect();
+    let shown: Vec<&Row> = rows.iter().filter(|row| row.shown).collect();
     for rows in shown.chunk_by(|one, other| (&one.label, one.nodes) == (&other.label, other.nodes))
     {
         let of = |algorithm: &str| {
@@ -250,7 +251,7 @@ fn text(rows: &[Row]) -> String {
 /// For each definition of a pattern the completion times over nodes, and beside ours on 32 those
 /// that the published gains would give.
 fn figures(rows: &[Row]) -> Vec<(String, Figure)> {
-    let shown: Vec<&Row> = rows.iter().filter(|row| row.is_shown()).collect();
+    let shown: Vec<&Row> = rows.iter().filter(|row| row.shown).collect();
     let of_pattern = shown.chunk_by(|one, other| one.pattern == other.pattern);
     let numbered =
         of_pattern.flat_map(|rows| (1..).zip(rows.chunk_by(|one, other| one.label == other.label)));
@@ -330,6 +331,7 @@ mod tests {
             completion_us: f64::from(nodes),
             speed_up_over_bfs: 1.0,
             label: String::new(),
+            shown: true,
         };
         let parts = |most: u32| PARTS.map(|part| part.0).into_iter().filter(move |&it| it <= most);
         let svg = |most: u32| {

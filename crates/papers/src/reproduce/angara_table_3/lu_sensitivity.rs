@@ -106,7 +106,8 @@ pub(super) fn rows(rate: f64, extent: Extent<'_>, progress: Progress<'_>) -> Vec
 pub(super) fn text(rows: &[Row], published: &Published) -> String {
     let mut text = format!("LU, gain over BFS{:>26}{:>9}\n", "genetic", "sssp");
     let line = |what: &str, gains: [f64; 2]| {
-        let percent = |gain: f64| format!("{:>+8.2}%", 100.0 * gain);
+        // What rounds to none has no sign.
+        let percent = |gain: f64| format!("{:>+8.2}%", (1e4 * gain).round() / 100.0 + 0.0);
         format!("  {what:<33}{}{}\n", percent(gains[0]), percent(gains[1]))
     };
     let [bfs, genetic, sssp] = published.rates;

@@ -54,7 +54,8 @@ pub(super) enum Published {
     AngaraFig4,
     /// Loads and run times of all algorithms on 1,571 tori (Figure 5)
     AngaraFig5,
-    /// Four communication patterns on parts of Desmos under each table (Figure 6)
+    /// Four communication patterns on parts of Desmos under each table, in all that their names may
+    /// mean (Figure 6): ten minutes; an interrupted run goes on by --resume
     AngaraFig6,
     /// Operations of the collective subnetwork beside the same by messages, over size and nodes
     AngaraCollectives,

@@ -32,6 +32,8 @@ case $1 in
 run | sweep)
     if [ -z "$scenario" ]; then
         :
+    elif grep -q outflank-paper "$scenario"; then
+        set -- "$@" --set measure.messages=2
     elif grep -q '^\[exchange\]' "$scenario"; then
         set -- "$@" --set 'exchange.message=512 B'
         case $scenario in */nue/torus4222*) ;; */nue/*) set -- "$@" --set exchange.pattern=random-permutation ;; esac

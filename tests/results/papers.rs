@@ -22,7 +22,9 @@ fn pages() -> Vec<(String, Vec<String>)> {
         let rows = text.lines().filter(|line| line.starts_with('|') && !line.contains("refused"));
         // Code is every other piece of a row between backticks.
         let code = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
-        let commands = code.filter(|code| code.starts_with("flitlab ")).map(str::to_owned);
+        // A command by its name alone, such as `flitlab check`, stands for itself in the text.
+        let typed = code.filter(|code| code.starts_with("flitlab ") && code.split(' ').count() > 2);
+        let commands = typed.map(str::to_owned);
         (page.file_name().unwrap().to_string_lossy().into_owned(), commands.collect())
     };
     pages.into_iter().map(commands_of).collect()
@@ -97,10 +99,9 @@ fn cells(line: &str) -> Vec<String> {
     cells.map(|cell| cell.trim().replace('\u{1}', "|")).collect()
 }
 
-/// The rows that give values and name commands, each of which prints the outcome of one simulation
-/// or table; those of sweeps and reproductions are in `results`, where `flitlab verify` sees to them. `T`
-/// is the scenario that the page calls so. A row's commands are those of its second cell and,
-/// wherever `--set ...` stands in it by itself, the first one with that setting.
+/// The rows that give values and name commands. `T` is the scenario that the page calls so. A row's
+/// commands are those of its second cell and, wherever `--set ...` stands in it by itself, the first
+/// one with that setting.
 fn rows() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/papers");
     let mut rows = Vec::new();
@@ -125,12 +126,8 @@ fn rows() -> Vec<Row> {
             let mut commands: Vec<String> = named.map(|it| it.replace("$T", scenario)).collect();
             let Some(first) = commands.first().cloned() else { continue };
             let settings = of_line[1..].iter().flat_map(|cell| code(cell));
-            let settings = settings.filter(|it| it.starts_with("--"));
+            let settings = settings.filter(|it| it.starts_with("--set "));
             commands.extend(settings.map(|setting| format!("{first} {setting}")));
-            let long = ["flitlab reproduce", "flitlab sweep"];
-            if commands.iter().any(|it| long.iter().any(|long| it.starts_with(long))) {
-                continue;
-            }
             let (item, value) = (of_line[0].clone(), value.clone());
             rows.push(Row { page: page.clone(), item, value, commands });
         }
@@ -139,8 +136,13 @@ fn rows() -> Vec<Row> {
 }
 
 /// The numbers of a text and how many decimals each has. Those that are parts of names, such as
-/// `4x4x2` or `p99`, are none; nor are measured times of a machine, in ms or seconds.
+/// `4x4x2` or `p99`, are none.
 fn numbers(text: &str) -> Vec<(f64, usize)> {
+    numbers_but(text, &[])
+}
+
+/// Those before none of these units.
+fn numbers_but(text: &str, units: &[&str]) -> Vec<(f64, usize)> {
     let mut found = Vec::new();
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'^';
     let bytes = text.as_bytes();
@@ -158,7 +160,7 @@ fn numbers(text: &str) -> Vec<(f64, usize)> {
         let in_word = begin > 0 && is_part(bytes[begin - 1])
             || bytes.get(at).is_some_and(|&byte| byte != b'x' && is_part(byte))
             || bytes.get(at) == Some(&b'x') && is_digit(at + 1);
-        let of_machine = [" ms", " s of", " s "].iter().any(|unit| text[at..].starts_with(unit));
+        let of_machine = units.iter().any(|unit| text[at..].starts_with(unit));
         let digits = text[begin..at].replace(',', "");
         if let (false, false, Ok(value)) = (in_word, of_machine, digits.parse()) {
             found.push((value, digits.split_once('.').map_or(0, |(_, decimals)| decimals.len())));
@@ -167,11 +169,11 @@ fn numbers(text: &str) -> Vec<(f64, usize)> {
     found
 }
 
-/// Whether one of the printed numbers is this one as it is written, in its unit or in another one
+/// Whether one of the known numbers is this one as it is written, in its unit or in another one
 /// of the same quantity: of nanoseconds microseconds, of shares percent.
-fn is_printed(&(value, decimals): &(f64, usize), printed: &[(f64, usize)]) -> bool {
+fn is_among(&(value, decimals): &(f64, usize), known: &[(f64, usize)]) -> bool {
     let half = 0.5 / 10_f64.powi(i32::try_from(decimals).unwrap());
-    printed.iter().any(|&(it, _)| {
+    known.iter().any(|&(it, _)| {
         [1.0, 1e3, 1e-3, 1e2].iter().any(|unit| (it * unit - value).abs() <= half * (1.0 + 1e-9))
     })
 }
@@ -191,6 +193,15 @@ fn printed(command: &str, place: &Workplace) -> String {
     out + &errors
 }
 
+/// Times that a machine took: they are of no other one.
+const OF_A_MACHINE: [&str; 3] = [" ms", " s of", " s "];
+
+/// Whether a command simulates so much that its values are in `results`, where `flitlab verify` sees
+/// to them.
+fn is_long(command: &str) -> bool {
+    ["flitlab reproduce", "flitlab sweep"].iter().any(|long| command.starts_with(long))
+}
+
 #[test]
 #[ignore = "long: minutes; every value of docs/papers beside what its command prints"]
 fn the_values_of_the_papers_pages_are_what_their_commands_print() {
@@ -200,26 +211,22 @@ fn the_values_of_the_papers_pages_are_what_their_commands_print() {
     symlink(env!("CARGO_BIN_EXE_flitlab"), place.0.join("flitlab")).unwrap();
     let mut texts: HashMap<String, String> = HashMap::new();
     let (mut seen, mut unlike) = (0, Vec::new());
-    for row in rows() {
-        let mut printed_numbers = Vec::new();
+    for row in rows().iter().filter(|row| !row.commands.iter().any(|it| is_long(it))) {
+        let mut known = Vec::new();
         for command in &row.commands {
             let text = texts.entry(command.clone()).or_insert_with(|| printed(command, &place));
-            printed_numbers.extend(numbers(text));
+            known.extend(numbers(text));
             // What is given is no result, but may stand beside one.
-            printed_numbers.extend(numbers(command));
-            let scenario = command.split(' ').find(|word| word.ends_with(".toml"));
-            if let Some(scenario) = scenario {
-                printed_numbers.extend(numbers(&place.read(scenario)));
+            known.extend(numbers(command));
+            if let Some(scenario) = command.split(' ').find(|word| word.ends_with(".toml")) {
+                known.extend(numbers(&place.read(scenario)));
             }
         }
         let prose: String = row.value.split('`').step_by(2).collect();
-        let wanted = numbers(&prose);
-        seen += wanted.len();
-        let missing: Vec<f64> = wanted
-            .iter()
-            .filter(|number| !is_printed(number, &printed_numbers))
-            .map(|number| number.0)
-            .collect();
+        let values = numbers_but(&prose, &OF_A_MACHINE);
+        seen += values.len();
+        let missing: Vec<f64> =
+            values.iter().filter(|value| !is_among(value, &known)).map(|value| value.0).collect();
         if !missing.is_empty() {
             let Row { page, item, value, commands } = row;
             unlike.push(format!("{page}: {item}: {value}\n  {commands:?}: no {missing:?}"));
@@ -233,9 +240,9 @@ fn the_values_of_the_papers_pages_are_what_their_commands_print() {
 fn a_value_that_a_command_does_not_print_is_noticed() {
     let printed =
         numbers("packet latency    mean 1.118 us, p99 2,400 ns; 8.5% of 4x4x2 in 12.3 ms");
-    let is = |text: &str| is_printed(&numbers(text)[0], &printed);
+    let is = |text: &str| is_among(&numbers(text)[0], &printed);
     assert!(is("1,118 ns") && is("1.12 us") && is("2.4 us") && is("8.5%"));
-    assert!(!is("1,119 ns") && !is("1.11 us") && !is("8.4%") && !is("12"));
-    assert!(numbers("p95 of 6x5x5 in 3.2 ms").is_empty());
+    assert!(!is("1,119 ns") && !is("1.11 us") && !is("8.4%") && !is("13"));
+    assert!(numbers_but("p95 of 6x5x5 in 3.2 ms", &OF_A_MACHINE).is_empty());
     assert_eq!(cells("| a \\| b | c |"), ["a | b", "c"]);
 }

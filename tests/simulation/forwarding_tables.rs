@@ -145,7 +145,10 @@ fn lanes_that_mean_nothing_to_an_algorithm_are_a_note_in_a_loop_over_algorithms(
     let named = format!("{}/scenarios/nue/torus4222-minhop.toml", env!("CARGO_MANIFEST_DIR"));
     for (arguments, words) in [
         (&["kautz.toml", "--algorithm", "sssp"][..], "nothing to sssp; it is for"),
-        (&["kautz.toml", "--algorithm", "min-hop"], "dfsssp, dfsssp-fewest, dfsssp-balanced, lash"),
+        (
+            &["kautz.toml", "--algorithm", "min-hop"],
+            "dfsssp, dfsssp-fewest, dfsssp-opensm, dfsssp-balanced, lash",
+        ),
         (&["torus.toml", "--algorithm", "sssp"], "nothing to sssp, which is for Angara's"),
         (&[&named], "nothing to the table that the scenario names"),
     ] {

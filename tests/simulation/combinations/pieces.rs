@@ -449,6 +449,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.agnostic.algorithm = \"p2-sssp\"",
         "routing.agnostic.algorithm = \"dfsssp\"",
         "routing.agnostic.algorithm = \"dfsssp-fewest\"",
+        "routing.agnostic.algorithm = \"dfsssp-opensm\"",
         "routing.agnostic.algorithm = \"dfsssp-balanced\"",
         "routing.agnostic.algorithm = \"lash\"",
         "routing.agnostic.algorithm = \"lash-tor\"",

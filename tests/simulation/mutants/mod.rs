@@ -106,6 +106,7 @@ fn dumps() -> Vec<Table> {
         Algorithm::LASH,
         Algorithm::DFSSSP,
         Algorithm::DFSSSP_FEWEST,
+        Algorithm::DFSSSP_OPENSM,
         Algorithm::NUE_BALANCED,
     ];
     let parameters = Parameters { vcs: 3, ..Parameters::default() };

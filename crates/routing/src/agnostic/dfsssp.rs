@@ -10,8 +10,8 @@
 //! none.
 //!
 //! So all virtual channels are used, unless one is enough. `dfsssp-fewest` deals the same paths to two
-//! virtual channels, then to three, and so on, until they suffice, as OpenSM's takes only those that it
-//! needs.
+//! virtual channels, then to three, and so on, until they suffice. `dfsssp-opensm` parts them as the
+//! paper and OpenSM do (dfsssp_opensm.rs).
 //!
 //! `dfsssp-balanced` takes the paths of P²-SSSP, relieves their fullest channels (balance.rs),
 //! which shortest paths of few alternatives need on Dragonflies, and parts them likewise.
@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use super::balance::{Keeps, balance};
 use super::dependency::{Dependencies, Numbering};
-use super::graph::Graph;
+use super::graph::{Destination, Graph};
 use super::nue::Partition;
 use super::sssp::{p2_sssp, sssp};
 use super::{Algorithm, Applies, NoTable};
@@ -100,23 +100,26 @@ fn part(
     Ok(())
 }
 
+/// The paths from all routers with terminals to all terminals of others, by destination.
+pub(super) fn paths(graph: &Graph) -> Vec<Path> {
+    let sources = || graph.all_routers().filter(|&at| graph.hosts(at) > 0);
+    let to = |destination: &Destination| {
+        let Destination { terminal, router } = *destination;
+        sources().filter(move |&at| at != router).map(move |source| Path { terminal, source })
+    };
+    graph.destinations.iter().flat_map(to).collect()
+}
+
 /// The virtual channel of each path, by destination terminal, then router; `None` if the virtual
 /// channels don't suffice.
 fn deal(graph: &Graph, table: &mut ForwardingTable, vcs: u8, rounds: usize) -> Option<Vec<u8>> {
-    let sources =
-        |end: u32| graph.all_routers().filter(move |&at| graph.hosts(at) > 0 && at != end);
     let mut vc_of_terminal = vec![0; table.terminals() as usize];
     for (vc, part) in Partition::Near.parts(graph, vcs).iter().enumerate() {
         for destination in part {
             vc_of_terminal[destination.terminal as usize] = vc;
         }
     }
-    let mut paths = Vec::new();
-    for destination in &graph.destinations {
-        let terminal = destination.terminal;
-        let vc = vc_of_terminal[terminal as usize];
-        paths.extend(sources(destination.router).map(|source| Path { terminal, source, vc }));
-    }
+    let mut paths = paths(graph);
     let all = paths.len();
     let numbering = Numbering::new(graph);
     let mut vc_of = vec![0; graph.routers() * table.terminals() as usize];
@@ -132,7 +135,8 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, vcs: u8, rounds: usize) -> O
         let (mut dealt, mut lost) = (Vec::new(), Vec::new());
         for path in paths {
             path.channels(graph, table, &mut channels);
-            let mut others = (path.vc..layers.len()).chain(0..path.vc);
+            let first = vc_of_terminal[path.terminal as usize];
+            let mut others = (first..layers.len()).chain(0..first);
             match others.find(|&vc| layers[vc].take(&channels)) {
                 Some(vc) => {
                     let place = path.terminal as usize * graph.routers() + path.source as usize;
@@ -155,15 +159,18 @@ fn deal(graph: &Graph, table: &mut ForwardingTable, vcs: u8, rounds: usize) -> O
 }
 
 /// From a router to a terminal.
-struct Path {
-    terminal: u32,
-    source: u32,
-    /// That of the destination.
-    vc: usize,
+pub(super) struct Path {
+    pub terminal: u32,
+    pub source: u32,
 }
 
 impl Path {
-    fn channels(&self, graph: &Graph, table: &mut ForwardingTable, channels: &mut Vec<Channel>) {
+    pub fn channels(
+        &self,
+        graph: &Graph,
+        table: &mut ForwardingTable,
+        channels: &mut Vec<Channel>,
+    ) {
         let row = table.row(self.terminal);
         channels.clear();
         let mut at = self.source;

@@ -16,6 +16,7 @@ mod copies;
 mod d_mod_k;
 mod dependency;
 mod dfsssp;
+mod dfsssp_opensm;
 mod dimension_order;
 mod find_vcs;
 mod frontier;
@@ -44,7 +45,7 @@ pub use find_vcs::find_vcs;
 pub use nue::{CompleteGraph, EdgeStates, Partition};
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
-pub static ALGORITHMS: [Row<Algorithm>; 20] = [
+pub static ALGORITHMS: [Row<Algorithm>; 21] = [
     Algorithm::MIN_HOP,
     Algorithm::DIMENSION_ORDER,
     Algorithm::TORUS_2QOS,
@@ -56,6 +57,7 @@ pub static ALGORITHMS: [Row<Algorithm>; 20] = [
     Algorithm::P2_SSSP,
     Algorithm::DFSSSP,
     Algorithm::DFSSSP_FEWEST,
+    Algorithm::DFSSSP_OPENSM,
     Algorithm::DFSSSP_BALANCED,
     Algorithm::LASH,
     Algorithm::LASH_TOR,

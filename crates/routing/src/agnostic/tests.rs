@@ -80,6 +80,7 @@ fn random_fabrics_are_routed_without_a_cycle() {
             (Algorithm::LASH, 16),
             (Algorithm::DFSSSP, 16),
             (Algorithm::DFSSSP_FEWEST, 16),
+            (Algorithm::DFSSSP_OPENSM, 16),
             (Algorithm::LASH_TOR, 16),
         ] {
             let table = generate(algorithm, &fabric, vcs);
@@ -200,9 +201,13 @@ fn a_ring_of_five_needs_two_virtual_channels_for_shortest_paths() {
             assert_eq!(fabric.target(at.channel), Some(fabric.source(next.channel)));
         }
     }
-    for algorithm in
-        [Algorithm::LASH, Algorithm::DFSSSP, Algorithm::DFSSSP_FEWEST, Algorithm::LASH_TOR]
-    {
+    for algorithm in [
+        Algorithm::LASH,
+        Algorithm::DFSSSP,
+        Algorithm::DFSSSP_FEWEST,
+        Algorithm::DFSSSP_OPENSM,
+        Algorithm::LASH_TOR,
+    ] {
         let parameters = Parameters { vcs: 1, ..Parameters::default() };
         let error = algorithm.generate(&fabric, &parameters).unwrap_err();
         assert!(matches!(error, NoTable::VirtualChannels { vcs: 1, .. }), "{error}");
@@ -212,6 +217,29 @@ fn a_ring_of_five_needs_two_virtual_channels_for_shortest_paths() {
     // Of eight, dfsssp takes all, and dfsssp-fewest those that it needs.
     let used = |algorithm| proved(&fabric, &generate(algorithm, &fabric, 8)).vcs_used();
     assert_eq!((used(Algorithm::DFSSSP), used(Algorithm::DFSSSP_FEWEST)), (3, 2));
+    assert!(used(Algorithm::DFSSSP_OPENSM) > 3, "it has eight to draw from");
+}
+
+/// OpenSM 3.3.23 needs 5, 6 and 1 virtual channels for these fabrics, and 9 for the 6x5x5 torus
+/// (results/nue/compare-opensm).
+#[test]
+fn dfsssp_opensm_needs_as_many_virtual_channels_as_opensm_does() {
+    let made = |cabling: Cabling, vcs| {
+        let fabric = cabling.fabric().unwrap();
+        let parameters = Parameters { vcs, ..Parameters::default() };
+        let made = Algorithm::DFSSSP_OPENSM.generate(&fabric, &parameters);
+        made.map(|made| proved(&fabric, &made.table).vcs_used())
+    };
+    let random = RandomRegular { routers: 125, degree: 16, terminals: 8, seed: 1 };
+    let random = || random.cabling().unwrap();
+    assert!(matches!(made(random(), 4), Err(NoTable::VirtualChannels { vcs: 4, .. })));
+    assert_eq!(made(random(), 5).unwrap(), 5);
+    // What is left over is given to the fullest.
+    assert_eq!(made(random(), 8).unwrap(), 8);
+    let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
+    assert!(made(torus.cabling().unwrap(), 8).is_err());
+    let tree = Tree { arity: 4, levels: 3, terminals: 4 };
+    assert_eq!(made(tree.cabling().unwrap(), 1).unwrap(), 1);
 }
 
 #[test]

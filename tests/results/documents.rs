@@ -32,7 +32,7 @@ case $1 in
 run | sweep)
     if [ -z "$scenario" ]; then
         :
-    elif grep -q outflank-paper "$scenario"; then
+    elif grep -q '^preset = "outflank-paper"' "$scenario"; then
         set -- "$@" --set measure.messages=2
     elif grep -q '^\[exchange\]' "$scenario"; then
         set -- "$@" --set 'exchange.message=512 B'

@@ -20,10 +20,9 @@ fn pages() -> Vec<(String, Vec<String>)> {
     let commands_of = |page: PathBuf| {
         let text = fs::read_to_string(&page).unwrap();
         let rows = text.lines().filter(|line| line.starts_with('|') && !line.contains("refused"));
-        // Code is every other piece of a row between backticks.
-        let code = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
         // A command by its name alone, such as `flitlab check`, stands for itself in the text.
-        let typed = code.filter(|code| code.starts_with("flitlab ") && code.split(' ').count() > 2);
+        let is_typed = |code: &&str| code.starts_with("flitlab ") && code.split(' ').count() > 2;
+        let typed = rows.flat_map(code).filter(is_typed);
         let commands = typed.map(str::to_owned);
         (page.file_name().unwrap().to_string_lossy().into_owned(), commands.collect())
     };

@@ -234,7 +234,7 @@ fn dfsssp_opensm_needs_as_many_virtual_channels_as_opensm_does() {
     let random = || random.cabling().unwrap();
     assert!(matches!(made(random(), 4), Err(NoTable::VirtualChannels { vcs: 4, .. })));
     assert_eq!(made(random(), 5).unwrap(), 5);
-    // What is left over is given to the fullest.
+    // The three lanes that it does not need go to its fullest layers.
     assert_eq!(made(random(), 8).unwrap(), 8);
     let torus = SwitchedTorus { sizes: vec![6, 5, 5], terminals: 7, redundancy: 4 };
     assert!(made(torus.cabling().unwrap(), 8).is_err());

@@ -64,6 +64,11 @@ for name in $names; do
     if [[ $row == *"|"* ]]; then kinds=(--only "$(tr -d ' ' <<<"${row#*|}")"); fi
     [ -n "$command" ] || { echo "no result is called $name" >&2; exit 2; }
     made=target/results/$name
+    # What was simulated for the committed result is not simulated again.
+    if [ ! -e "$made" ] && [ -e "results/$name/simulated.json.gz" ]; then
+        mkdir -p "$made"
+        cp "results/$name/simulated.json.gz" "$made"
+    fi
     mkdir -p "$(dirname "$made")"
     echo "$name:$command"
     case $name in
@@ -83,7 +88,7 @@ for name in $names; do
         esac
         if [ -e "$made/${file##*/}" ]; then cp "$made/${file##*/}" "$file"; else echo "  not made any more: $file"; fi
     done
-    for file in summary.json scenario.toml simulated.json.gz; do
+    for file in summary.json scenario.toml simulated.json.gz printed.txt; do
         if [ -e "$made/$file" ]; then cp "$made/$file" results/"$name"/; fi
     done
     rm -r "$made"

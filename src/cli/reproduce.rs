@@ -1,5 +1,6 @@
 //! `flitlab reproduce`: published results computed again, beside the published values.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
@@ -16,8 +17,8 @@ use super::threads::Threads;
 use super::{Failure, folder, slow_build};
 use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
-    Extent, Flawed, Kept, Outflank, PathSelectionFigure, PathSelectionTable, Progress,
-    Reproduction, Simulations, angara_collectives, angara_figure_4, angara_figure_5,
+    Extent, Flawed, Kept, Outflank, PRINTED, PathSelectionFigure, PathSelectionTable, Progress,
+    Record, Reproduction, Simulations, angara_collectives, angara_figure_4, angara_figure_5,
     angara_figure_6, angara_table_2, angara_table_3, bounds, dragonfly_ugal, ember_torus,
     hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
     path_selection, path_selection_figure, slim_fly,
@@ -34,8 +35,8 @@ pub(super) struct Reproduce {
     /// Compute a sample, or small networks, in seconds to minutes
     #[arg(long)]
     quick: bool,
-    /// Go on where an interrupted run of the same stopped: what it has simulated is not simulated
-    /// again
+    /// Go on where an interrupted run of the same stopped, or make anew what --out names: what has
+    /// been simulated for it is not simulated again
     #[arg(long)]
     resume: bool,
     #[command(flatten)]
@@ -203,6 +204,7 @@ impl Reproduce {
             let figures = serde_json::to_string(&found.figures).expect("figures are data");
             folder::write(&out.join(FIGURES_JSON), &(figures + "\n"))?;
         }
+        folder::write(&out.join(PRINTED), &found.text)?;
         let record = kept.record(name.get_name(), self.quick, env!("CARGO_PKG_VERSION"));
         record.write(&out).map_err(|error| Failure::Run(error.to_string()))?;
         kept.clear().map_err(cannot)?;
@@ -219,7 +221,9 @@ impl Reproduce {
         let asked = self.output.out.as_deref();
         let folders =
             asked.map_or_else(|| folder::numbered(name), |folder| vec![folder.to_path_buf()]);
-        let mut unfinished = folders.into_iter().filter(|folder| Kept::is_in(folder));
+        let is_made_anew = |folder: &Path| self.resume && asked.is_some() && Record::is_in(folder);
+        let goes_on = |folder: &PathBuf| Kept::is_in(folder) || is_made_anew(folder);
+        let mut unfinished = folders.into_iter().filter(goes_on);
         match (unfinished.next(), unfinished.next()) {
             (Some(folder), _) if !self.resume && asked.is_some() => Err(Failure::input(format!(
                 "{} has what an interrupted run has simulated: go on with it by --resume, or name another \

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::common::workplace::Workplace;
-use flitlab::reproduce::{RECORD, Record};
+use flitlab::reproduce::Record;
 
 const FIGURE: [&str; 3] = ["reproduce", "path-selection-fig4", "--quick"];
 
@@ -35,7 +35,7 @@ fn an_interrupted_reproduction_says_how_to_go_on_and_that_gives_the_same_bytes()
     let other = place.flitlab(&[&other[..], &["--out", "results/path-selection-fig4"]].concat());
     assert_eq!(other.status.code(), Some(2));
     let refusal = String::from_utf8(other.stderr).unwrap();
-    let theirs = "is that of an interrupted `flitlab reproduce path-selection-fig4 --quick`";
+    let theirs = "is that of `flitlab reproduce path-selection-fig4 --quick`";
     assert!(refusal.contains(theirs), "{refusal}");
 
     assert_eq!(kept(&place, "results/path-selection-fig4"), count);
@@ -45,12 +45,31 @@ fn an_interrupted_reproduction_says_how_to_go_on_and_that_gives_the_same_bytes()
     // How long simulations took is not the same twice; what they found is.
     let found = ["undisturbed", "results/path-selection-fig4"].map(|folder| {
         let record = Record::read(&place.0.join(folder)).unwrap().expect("it has a record");
-        fs::remove_file(place.0.join(folder).join(RECORD)).unwrap();
+        fs::remove_file(place.0.join(folder).join("simulated.json.gz")).unwrap();
         let found = record.simulated.into_iter().map(|(key, it)| (key, it.found.get().to_owned()));
         found.collect::<Vec<_>>()
     });
     assert!(found[0] == found[1] && found[0].len() >= count, "{count}");
     place.assert_same("undisturbed", "results/path-selection-fig4");
+}
+
+#[test]
+fn a_finished_reproduction_is_made_anew_from_its_record() {
+    let place = Workplace::new("reproduction_made_anew");
+    let first = place.run(&[&FIGURE[..], &["--out", "found"]].concat());
+    let record = fs::read(place.0.join("found/simulated.json.gz")).unwrap();
+    let printed = place.read("found/printed.txt");
+    assert!(first.starts_with(&printed));
+    fs::write(place.0.join("found/printed.txt"), "edited").unwrap();
+    let verified = place.flitlab(&["verify", "found", "--sample", "1", "--no-record"]);
+    assert_eq!(verified.status.code(), Some(4));
+    assert!(String::from_utf8(verified.stdout).unwrap().contains("printed.txt, line 1"));
+    let over = place.fail(&[&FIGURE[..], &["--out", "found"]].concat());
+    assert_eq!(over.0, 2, "without --resume results never replace others");
+    place.run(&[&FIGURE[..], &["--out", "found", "--resume"]].concat());
+    assert_eq!(place.read("found/printed.txt"), printed);
+    // Seconds that were measured are those of the first call: nothing was simulated.
+    assert!(fs::read(place.0.join("found/simulated.json.gz")).unwrap() == record);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use super::threads::Threads;
 use super::{Failure, components};
 use choice::{Row, chosen};
 use flitlab::report::folder::POINTS;
-use flitlab::reproduce::RECORD;
+use flitlab::reproduce::Record;
 use flitlab::scenario::RESULTS_VERSION;
 use flitlab::units::{ClockTime, parse_clock_time};
 use points::Points;
@@ -140,7 +140,7 @@ impl Verify {
         let mut outcomes = Vec::new();
         let (mut opened, mut rows) = (Vec::new(), Vec::new());
         for (place, folder) in results {
-            let found = if folder.join(RECORD).is_file() {
+            let found = if Record::is_in(&folder) {
                 Reproduced::open(&folder).map(Found::Reproduced)
             } else {
                 Points::open(&folder).map(|found| Found::Points(Box::new(found)))
@@ -312,7 +312,7 @@ fn look(
     let scenario = folder.join("scenario.toml").is_file();
     let is_csv = |path: &PathBuf| path.extension().is_some_and(|it| it == "csv");
     let has_tables = || paths.iter().any(|it| is_csv(it) && !it.ends_with(verified::FILE));
-    if folder.join(RECORD).is_file() || scenario && folder.join(POINTS).is_file() {
+    if Record::is_in(folder) || scenario && folder.join(POINTS).is_file() {
         results.push((place, folder.into()));
         return Ok(());
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::super::Failure;
 use super::super::reproduce::Published;
 use super::{Bar, Difference, Outcome, Row, again, of_another_version};
-use flitlab::reproduce::{Extent, Record, Replay, Simulations, is_machine_time};
+use flitlab::reproduce::{Extent, PRINTED, Record, Replay, Simulations, is_machine_time};
 use flitlab::scenario::RESULTS_VERSION;
 
 /// Longer texts are cut.
@@ -106,16 +106,16 @@ impl Reproduced {
                 return Ok(());
             }
         };
-        for (name, table) in &found.tables {
-            let file = format!("{name}.csv");
-            let there = std::fs::read_to_string(self.folder.join(&file));
-            match there {
-                Ok(there) => compare_tables(&file, &there, table, &mut outcome.differences),
+        let tables = found.tables.iter().map(|(name, table)| (format!("{name}.csv"), table));
+        for (file, computed) in tables.chain([(PRINTED.to_owned(), &found.text)]) {
+            let compare = if file == PRINTED { compare_lines } else { compare_tables };
+            match std::fs::read_to_string(self.folder.join(&file)) {
+                Ok(there) => compare(&file, &there, computed, &mut outcome.differences),
                 Err(cause) => outcome.differences.push(Difference {
                     row: file,
                     column: String::new(),
                     was: format!("can't be read ({cause})"),
-                    is: "a table".into(),
+                    is: "a file".into(),
                 }),
             }
         }
@@ -172,9 +172,37 @@ fn compare_tables(file: &str, there: &str, computed: &str, differences: &mut Vec
     }
 }
 
+/// Compares what was printed with what is printed now, up to the first line that differs.
+fn compare_lines(file: &str, there: &str, computed: &str, differences: &mut Vec<Difference>) {
+    let (mut was, mut is) = (there.lines(), computed.lines());
+    let lines = std::iter::from_fn(|| Some((was.next(), is.next())));
+    let mut lines = lines.take_while(|it| *it != (None, None)).zip(1..);
+    if let Some(((was, is), number)) = lines.find(|((was, is), _)| was != is) {
+        let [was, is] = [was, is].map(|line| line.unwrap_or("the end").to_owned());
+        let row = format!("{file}, line {number}");
+        differences.push(Difference { row, column: String::new(), was, is });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_line_that_was_edited_is_named() {
+        let difference = |there: &str| {
+            let mut found = Vec::new();
+            compare_lines("printed.txt", there, "one\ntwo\nthree\n", &mut found);
+            let Difference { row, was, is, .. } = found.pop()?;
+            Some((row, was, is))
+        };
+        let line = |number: u32, was: &str, is: &str| {
+            Some((format!("printed.txt, line {number}"), was.to_owned(), is.to_owned()))
+        };
+        assert_eq!(difference("one\ntwo\nthree\n"), None);
+        assert_eq!(difference("one\ntwice\nthee\n"), line(2, "twice", "two"));
+        assert_eq!(difference("one\ntwo\n"), line(3, "the end", "three"));
+    }
 
     #[test]
     fn an_edited_cell_is_named_by_its_line_and_column() {

@@ -1,5 +1,6 @@
 //! Simulations that a reproduction has finished: an interrupted one resumes from them, and a finished
-//! one leaves them as a [`Record`].
+//! one leaves them as a [`Record`], from which the same reproduction can be made again when what it
+//! makes of them has changed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,8 +38,8 @@ const EXTENSION: &str = "json";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptError {
-    /// The folder keeps simulations of another reproduction.
-    #[error("{folder} is that of an interrupted `{name}`")]
+    /// The folder keeps simulations of another reproduction, or its results.
+    #[error("{folder} is that of `{name}`")]
     Other { folder: PathBuf, name: String },
     /// It can't be read or written.
     #[error(transparent)]
@@ -50,6 +51,8 @@ pub enum KeptError {
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,
+    /// What an earlier call that was finished has left in the folder of the results.
+    record: Option<Record>,
     /// Which commit of flitlab computes.
     commit: String,
     /// The hashes of all that this call has asked for.
@@ -79,8 +82,13 @@ impl Kept {
     /// added was computed by this commit of flitlab, which may be unknown: an empty text.
     ///
     /// # Errors
-    /// If something of another name is kept there, or nothing can be written.
+    /// If something of another name is kept there or was finished there, or nothing can be written.
     pub fn open(results: &Path, name: &str, commit: &str) -> Result<Self, KeptError> {
+        let record = Record::read(results)?;
+        let of_other = |name| KeptError::Other { folder: results.into(), name };
+        if let Some(finished) = record.as_ref().map(Record::command).filter(|it| it != name) {
+            return Err(of_other(finished));
+        }
         let folder = results.join(FOLDER);
         let named = || -> io::Result<String> {
             fs::create_dir_all(&folder)?;
@@ -93,10 +101,10 @@ impl Kept {
         };
         let found = named().map_err(FileError::write(results))?;
         if found != name {
-            return Err(KeptError::Other { folder: results.into(), name: found });
+            return Err(of_other(found));
         }
         let (asked, failure) = (Mutex::default(), Mutex::default());
-        Ok(Self { folder, commit: commit.into(), asked, failure })
+        Ok(Self { folder, record, commit: commit.into(), asked, failure })
     }
 
     /// Whether a folder of results is that of an interrupted reproduction.
@@ -170,6 +178,9 @@ impl Kept {
 
     /// The simulation of this hash; `None` if it is not kept, or its file is damaged.
     fn find(&self, key: &str) -> Option<Simulated> {
+        if let Some(found) = self.record.as_ref().and_then(|it| it.simulated.get(key)) {
+            return Some(found.clone());
+        }
         let (path, name) = self.place(key);
         match whole_file::read(&path, &name) {
             Ok(Content::Whole(text)) => serde_json::from_str(&text).ok(),
@@ -230,6 +241,13 @@ mod tests {
         fs::create_dir(results.join(FOLDER)).unwrap();
         kept.clear().unwrap();
         assert!(!Kept::is_in(&results));
+        // What is finished is not computed again either.
+        Record { reproduced: "some".into(), ..record }.write(&results).unwrap();
+        assert!(matches!(Kept::open(&results, "some", ""), Err(KeptError::Other { .. })));
+        let finished = Kept::open(&results, "flitlab reproduce some", "abc").unwrap();
+        assert_eq!(finished.get("one", again), [0.1, 2.0 / 3.0]);
+        assert_eq!(finished.get("another", || vec![6.0]), [6.0]);
+        assert_eq!(finished.record("some", false, "0.2").simulated.len(), 2);
         fs::remove_dir_all(results).unwrap();
     }
 }

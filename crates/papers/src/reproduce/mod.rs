@@ -48,7 +48,7 @@ pub use outflank::{Outflank, outflank};
 pub use outflank_angara::outflank_angara;
 pub use path_selection::{PathSelectionTable, path_selection};
 pub use path_throughput::{PathSelectionFigure, path_selection_figure};
-pub use record::{Different, RECORD, Record, Replay, Seen, Simulated, is_machine_time};
+pub use record::{Different, PRINTED, Record, Replay, Seen, Simulated, is_machine_time};
 pub use slim_fly::slim_fly;
 
 use serde::Serialize;

@@ -19,7 +19,10 @@ use super::kept::{key_of, simulate};
 use flitlab_base::FileError;
 
 /// The file of a record in a folder of results.
-pub const RECORD: &str = "simulated.json.gz";
+const RECORD: &str = "simulated.json.gz";
+
+/// The file beside it with what the reproduction prints.
+pub const PRINTED: &str = "printed.txt";
 
 /// Fields whose names begin so are times of the machine, which another call finds otherwise.
 const TIMES: [&str; 2] = ["seconds", "cpu_seconds"];
@@ -85,6 +88,17 @@ impl Record {
             packed.finish()?.into_inner()?.sync_all()
         };
         write().map_err(FileError::write(path.clone()))
+    }
+
+    /// Whether a folder of results has the record of a finished reproduction.
+    pub fn is_in(results: &Path) -> bool {
+        results.join(RECORD).is_file()
+    }
+
+    /// The command that makes it.
+    pub fn command(&self) -> String {
+        let quick = if self.quick { " --quick" } else { "" };
+        format!("flitlab reproduce {}{quick}", self.reproduced)
     }
 
     /// CPU time of all simulations, in seconds.

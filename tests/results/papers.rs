@@ -24,7 +24,8 @@ fn pages() -> Vec<(String, Vec<String>)> {
         // A command by its name alone, such as `flitlab check`, stands for itself in the text.
         let is_typed = |code: &&str| code.starts_with("flitlab ") && code.split(' ').count() > 2;
         let typed = rows.flat_map(code).filter(is_typed);
-        let commands = typed.map(str::to_owned);
+        let scenario = named_scenario(&text);
+        let commands = typed.map(|command| command.replace("$T", scenario));
         (page.file_name().unwrap().to_string_lossy().into_owned(), commands.collect())
     };
     pages.into_iter().map(commands_of).collect()
@@ -87,6 +88,11 @@ struct Row {
     commands: Vec<String>,
 }
 
+/// The scenario that a page calls `$T`.
+fn named_scenario(page: &str) -> &str {
+    code(page).find_map(|it| it.strip_prefix("T=")).unwrap_or_default()
+}
+
 /// The rows that give values and name commands. `T` is the scenario that the page calls so. A row's
 /// commands are those of its second cell, or of the row above if that says `same`, and, wherever
 /// `--set ...` stands in it by itself, the first one with that setting.
@@ -97,7 +103,7 @@ fn rows() -> Vec<Row> {
         let path = entry.unwrap().path();
         let page = path.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path).unwrap();
-        let scenario = code(&text).find_map(|it| it.strip_prefix("T=")).unwrap_or_default();
+        let scenario = named_scenario(&text);
         let mut value_at = None;
         for line in text.lines() {
             if !line.starts_with('|') {

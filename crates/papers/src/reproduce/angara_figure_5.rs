@@ -12,12 +12,15 @@ use flitlab_base::narrow::{narrow, rounded};
 use flitlab_fabric::sizes_text;
 use flitlab_report::figure::{Bars, Figure, Series, Style, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::angara::{Algorithm, Reading};
+use flitlab_routing::angara::{Algorithm, Parameters, Reading, Stop};
 
 /// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that
 /// have at most so many nodes.
 const GENETIC_EVERY: usize = 12;
 const GENETIC_NODES: u32 = 150;
+
+/// The least improvement with which Genetic goes on by the paper's second rule, in hundredths.
+const IMPROVEMENT_PERCENT: u32 = 5;
 
 /// The run time up to which \[angara-routing\] calls an algorithm practical, in seconds.
 const PRACTICAL: f64 = 0.25;
@@ -34,7 +37,11 @@ struct Row {
     share_of_pairs_with_one_shortest_route: f64,
     lower_bound: u64,
     load_bfs: u64,
+    /// By the reading of BFS that is nearest to Table 2.
+    load_nearest_bfs: u64,
     load_genetic: Option<u64>,
+    /// With the paper's second rule for ending as well.
+    load_ended_genetic: Option<u64>,
     load_sssp: u64,
     load_balanced: u64,
     seconds_bfs: f64,
@@ -47,7 +54,9 @@ impl Row {
     fn load(&self, algorithm: &str) -> Option<u64> {
         match algorithm {
             "bfs" => Some(self.load_bfs),
+            "nearest-bfs" => Some(self.load_nearest_bfs),
             "genetic" => self.load_genetic,
+            "ended-genetic" => self.load_ended_genetic,
             "sssp" => Some(self.load_sssp),
             _ => Some(self.load_balanced),
         }
@@ -106,15 +115,18 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let started = ThreadTime::now();
     let choices = choices(&fabric);
     let listing = started.elapsed().as_secs_f64();
-    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, Reading::default())?;
-    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, Reading::default())?;
-    let (best, balanced, seconds_balanced) =
-        table(&choices, Algorithm::BALANCED, Reading::default())?;
-    let genetic = if job.genetic {
-        Some(table(&choices, Algorithm::GENETIC, Reading::default())?)
-    } else {
-        None
+    let usual = Parameters::default();
+    let nearest = Parameters { bfs: Reading::TABLE_2, ..Parameters::default() };
+    let stop = Stop { improvement_percent: IMPROVEMENT_PERCENT };
+    let ended = Parameters { genetic: stop, ..Parameters::default() };
+    let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, &usual)?;
+    let (_, nearest_bfs, _) = table(&choices, Algorithm::BFS, &nearest)?;
+    let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, &usual)?;
+    let (best, balanced, seconds_balanced) = table(&choices, Algorithm::BALANCED, &usual)?;
+    let genetic = |parameters| {
+        job.genetic.then(|| table(&choices, Algorithm::GENETIC, parameters)).transpose()
     };
+    let (genetic, ended_genetic) = (genetic(&usual)?, genetic(&ended)?);
     Ok(Row {
         dimensions: narrow(job.sizes.len()),
         torus: sizes_text(&job.sizes),
@@ -122,6 +134,8 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         share_of_pairs_with_one_shortest_route: choices.single_share(),
         lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
         load_bfs: rounded(bfs.load.maximum),
+        load_nearest_bfs: rounded(nearest_bfs.load.maximum),
+        load_ended_genetic: ended_genetic.map(|(_, quality, _)| rounded(quality.load.maximum)),
         load_genetic: genetic.as_ref().map(|(_, quality, _)| rounded(quality.load.maximum)),
         load_sssp: rounded(sssp.load.maximum),
         load_balanced: rounded(balanced.load.maximum),
@@ -148,11 +162,13 @@ struct Comparison {
     mean_improvement: f64,
 }
 
-const COMPARED: [(&str, &str); 5] = [
+const COMPARED: [(&str, &str); 7] = [
     ("sssp", "bfs"),
+    ("sssp", "nearest-bfs"),
     ("genetic", "bfs"),
     ("balanced", "bfs"),
     ("sssp", "genetic"),
+    ("sssp", "ended-genetic"),
     ("balanced", "sssp"),
 ];
 
@@ -196,12 +212,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 fn text(rows: &[Row], comparisons: &[Comparison]) -> String {
     let mut text = format!(
-        "{:<4}{:<10}{:<10}{:<9}{:>8}{:>12}{:>18}\n",
+        "{:<4}{:<10}{:<15}{:<9}{:>8}{:>12}{:>18}\n",
         "", "algorithm", "against", "load is", "systems", "total ratio", "mean improvement"
     );
     for it in comparisons.iter().filter(|it| it.systems > 0) {
         text += &format!(
-            "{:<4}{:<10}{:<10}{:<9}{:>8}{:>12.3}{:>17.1}%\n",
+            "{:<4}{:<10}{:<15}{:<9}{:>8}{:>12.3}{:>17.1}%\n",
             format!("{}D", it.dimensions),
             it.algorithm,
             it.baseline,

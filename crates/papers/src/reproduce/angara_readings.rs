@@ -9,7 +9,7 @@ use super::tori::{PARTS, choices, fabric, table};
 use flitlab_base::narrow::rounded;
 use flitlab_fabric::Fabric;
 use flitlab_routing::LoadFigures;
-use flitlab_routing::angara::{Algorithm, Choices, Reading};
+use flitlab_routing::angara::{Algorithm, Choices, Parameters, Reading};
 
 /// The readings that are shown to people.
 const SHOWN: usize = 8;
@@ -55,9 +55,10 @@ pub(super) fn rows() -> Result<Vec<Row>, Flawed> {
 }
 
 fn row(choices: &[Choices<'_>], reading: Reading) -> Result<Row, Flawed> {
+    let parameters = Parameters { bfs: reading, ..Parameters::default() };
     let loads = choices
         .iter()
-        .map(|it| Ok(table(it, Algorithm::BFS, reading)?.1.load))
+        .map(|it| Ok(table(it, Algorithm::BFS, &parameters)?.1.load))
         .collect::<Result<Vec<LoadFigures>, Flawed>>()?;
     let (mut maximum, mut minimum, mut sigma) = (0, 0, 0.0);
     for (load, published) in loads.iter().zip(&BFS) {

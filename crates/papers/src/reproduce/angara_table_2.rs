@@ -8,7 +8,7 @@ use flitlab_base::narrow::rounded;
 use flitlab_base::registry;
 use flitlab_fabric::sizes_text;
 use flitlab_report::rows_text;
-use flitlab_routing::angara::{Algorithm, Reading};
+use flitlab_routing::angara::{Algorithm, Parameters, Reading};
 
 /// Maximum and minimum load, sigma(4), diameter.
 type PublishedRow = (u64, u64, f64, u32);
@@ -63,12 +63,13 @@ pub fn angara_table_2() -> Result<Reproduction, Flawed> {
 
 fn rows() -> Result<Vec<Row>, Flawed> {
     let mut rows = Vec::new();
+    let parameters = Parameters { bfs: Reading::TABLE_2, ..Parameters::default() };
     let compared = TABLE_2.map(|(algorithm, _)| algorithm).into_iter().chain([Algorithm::BALANCED]);
     for algorithm in compared {
         let published = TABLE_2.iter().find(|(other, _)| *other == algorithm);
         for (place, (nodes, sizes)) in PARTS.into_iter().enumerate() {
             let fabric = fabric(sizes);
-            let (_, quality, _) = table(&choices(&fabric), algorithm, Reading::TABLE_2)?;
+            let (_, quality, _) = table(&choices(&fabric), algorithm, &parameters)?;
             let published = published.map(|(_, rows)| rows[place]);
             rows.push(Row {
                 algorithm: algorithm.name,

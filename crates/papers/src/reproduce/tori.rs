@@ -5,7 +5,7 @@ use cpu_time::ThreadTime;
 use flitlab_base::registry;
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_report::figure::{Figure, Scale, Series, xy_figure_among};
-use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, Reading};
+use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters};
 use flitlab_routing::{Quality, Region, prove};
 
 use super::Flawed;
@@ -28,16 +28,15 @@ pub(super) fn choices(fabric: &Fabric) -> Choices<'_> {
     Choices::new(Region::new(fabric), Freedoms::default())
 }
 
-/// A proved table (BFS in this reading), its figures, and the CPU seconds of this thread that it
-/// took, without the list of routes.
+/// A proved table, its figures, and the CPU seconds of this thread that it took, without the list of
+/// routes.
 pub(super) fn table(
     choices: &Choices<'_>,
     algorithm: registry::Row<Algorithm>,
-    reading: Reading,
+    parameters: &Parameters,
 ) -> Result<(Generated, Quality, f64), Flawed> {
     let started = ThreadTime::now();
-    let parameters = Parameters { bfs: reading, ..Parameters::default() };
-    let generated = (algorithm.table)(choices, &parameters, SEED);
+    let generated = (algorithm.table)(choices, parameters, SEED);
     let generated = generated.map_err(|error| error.to_string())?;
     let seconds = started.elapsed().as_secs_f64();
     let fabric = choices.region().fabric();

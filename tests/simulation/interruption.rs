@@ -447,6 +447,102 @@ fn tables_made_after_an_interruption_are_judged_before_the_run() {
     assert!(matches!(read("nue").deadlock(), Deadlock::Never(_)));
 }
 
+/// A ring of five switches and a cable across it: what fails concerns some destinations only.
+fn ring_with_a_way_across(more: &str) -> scenario::Scenario {
+    let text = format!(
+        "[topology.hyperx]\ndimensions = [5]\n\
+         failed_cables = [{{ switch = \"S0\", to = \"S2\" }}, {{ switch = \"S0\", to = \"S3\" }}, \
+         {{ switch = \"S1\", to = \"S3\" }}, {{ switch = \"S1\", to = \"S4\" }}]\n\
+         [routing.agnostic]\nalgorithm = \"nue\"\nlanes = 2\n\
+         [traffic]\npattern = \"uniform\"\nload = 0.3\n\
+         [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\n\
+         failed_cables = [{{ switch = \"S0\", to = \"S1\" }}]\n{more}"
+    );
+    scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
+}
+
+#[test]
+fn only_destinations_that_a_failure_concerns_are_routed_anew_if_asked_for() {
+    let all = ring_with_a_way_across("destination_time = \"100 ns\"\nblock_time = \"10 ns\"");
+    let some = ring_with_a_way_across(
+        "destination_time = \"100 ns\"\nblock_time = \"10 ns\"\nnew_tables = \"concerned\"",
+    );
+    let spec = some.interruption.as_ref().unwrap();
+    let left = some.network.after(spec).unwrap();
+    let [Routes::Forwarding(old), Routes::Forwarding(new)] =
+        [&some.network, &left].map(|network| network.routes().unwrap())
+    else {
+        panic!("tables");
+    };
+    let fabric = &left.fabric;
+    let mut concerned = 0;
+    for terminal in fabric.live_terminals() {
+        let own = fabric.terminal_router(terminal);
+        let breaks = |&router: &u32| {
+            Some(router) != own
+                && fabric.target(old.channel(fabric, router, terminal).unwrap()).is_none()
+        };
+        if (0..fabric.routers()).any(|router| breaks(&router)) {
+            concerned += 1;
+            continue;
+        }
+        for router in 0..fabric.routers() {
+            assert_eq!(old.port(router, terminal), new.port(router, terminal));
+        }
+    }
+    let live = fabric.live_terminals().count() as u64;
+    assert!(0 < concerned && concerned < live, "{concerned} of {live}");
+    assert!(prove_forwarding(fabric, new).flaws.is_empty());
+    assert!(matches!(some.deadlock(), Deadlock::Never(_)));
+    // 1 us, and the model: a block a switch, since there are no more than 64 destinations.
+    let changes = some.network.changes(spec).unwrap();
+    assert_eq!(u64::from(changes.destinations), concerned);
+    assert!((1..=5).contains(&changes.blocks), "{changes:?}");
+    let nanoseconds = 1_000 + 100 * concerned + 10 * changes.blocks;
+    assert_eq!(some.network.new_tables_after(spec), Picoseconds(1_000 * nanoseconds));
+    let spec = all.interruption.as_ref().unwrap();
+    let blocks = all.network.changes(spec).unwrap().blocks;
+    let nanoseconds = 1_000 + 100 * live + 10 * blocks;
+    assert_eq!(all.network.new_tables_after(spec), Picoseconds(1_000 * nanoseconds));
+}
+
+/// Angara's tables are those of sources: a pair keeps its route unless that leads over the cable.
+#[test]
+fn pairs_that_a_failure_does_not_concern_keep_their_routes_on_angara() {
+    let text = "[topology.torus]\ndimensions = [4, 4]\n[routing.angara]\n\
+                [traffic]\npattern = \"uniform\"\nload = 0.3\n\
+                [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\nnew_tables = \"concerned\"\n\
+                failed_cables = [{ node = [0, 0], direction = \"+x\" }]\n";
+    let scenario = scenario::Scenario::read(&Document::parse("a.toml", text)).unwrap();
+    let spec = scenario.interruption.as_ref().unwrap();
+    let left = scenario.network.after(spec).unwrap();
+    let [Routes::Table(old), Routes::Table(new)] =
+        [&scenario.network, &left].map(|network| network.routes().unwrap())
+    else {
+        panic!("tables");
+    };
+    let [whole, fabric] = [&scenario.network.fabric, &left.fabric];
+    let mut changed = 0;
+    for (source, destination) in (0..16).flat_map(|from| (0..16).map(move |to| (from, to))) {
+        if source == destination {
+            continue;
+        }
+        let route = old.header(source, destination).unwrap();
+        let route = route.route(whole.coordinates(), source, destination).unwrap();
+        let mut at = source;
+        let is_cut = route.ports().any(|port| {
+            let channel = whole.outputs(at).start + u32::from(port);
+            at = whole.target(channel).unwrap();
+            fabric.target(channel).is_none()
+        });
+        let stays = old.headers(source, destination) == new.headers(source, destination);
+        assert!(stays != is_cut, "{source} to {destination}");
+        changed += u32::from(is_cut);
+    }
+    assert!(changed > 0);
+    assert!(matches!(scenario.deadlock(), Deadlock::Never(_)));
+}
+
 #[test]
 fn advice_against_deadlock_holds_after_the_failure_too() {
     let text = "[topology.torus]\ndimensions = [4, 4]\n[router]\nbuffer = \"6 flits\"\nswitching = \"wormhole\"\n\

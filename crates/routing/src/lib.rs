@@ -66,6 +66,7 @@ pub mod adaptive;
 pub mod agnostic;
 mod alike_vcs;
 pub mod angara;
+mod changes;
 mod choice_proof;
 mod choosing;
 pub mod concurrent_flow;
@@ -103,6 +104,7 @@ mod torus_adaptive;
 pub mod without_load;
 mod worst_case;
 
+pub use changes::Changes;
 pub use choosing::{MAX_PATHS, PathRoutes, Preference, RelationRoutes};
 pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;

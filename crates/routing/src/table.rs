@@ -111,6 +111,37 @@ impl RouteTable {
         table
     }
 
+    /// This table for what is left of a fabric, with the routes that `old` has for all pairs between
+    /// which each of them is still there.
+    ///
+    /// # Panics
+    /// If `old` has a header that does not lead to its destination.
+    pub fn keeping(&self, left: &Fabric, old: &Self) -> Self {
+        let mut kept = Self::empty(left);
+        let live = |route: &Route, source: u32| {
+            let mut at = Some(source);
+            for port in route.ports() {
+                at = at.and_then(|at| left.target(left.outputs(at).start + u32::from(port)));
+            }
+            at.is_some()
+        };
+        for source in 0..self.routers {
+            for destination in 0..self.routers {
+                let is_whole =
+                    |header: &Header| live(&leading(*header, left, (source, destination)), source);
+                let was = old.headers(source, destination);
+                let stays = !was.is_empty() && was.iter().all(|(header, _)| is_whole(header));
+                let new = self.headers(source, destination);
+                // Nodes that have failed have no routes any more.
+                let routes = if stays && !new.is_empty() { was } else { new };
+                if !routes.is_empty() {
+                    kept.set_several(source, destination, &routes);
+                }
+            }
+        }
+        kept
+    }
+
     /// Sets the header of a pair that has not several.
     ///
     /// # Panics

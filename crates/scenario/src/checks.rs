@@ -19,8 +19,8 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, Network, Purpose, RelationSpec, RoutingSpec, RuleSpec, TopologySpec, schema::Draft,
-    workload::Checked,
+    Document, InterruptionSpec, Network, NewTables, Purpose, RelationSpec, RoutingSpec, RuleSpec,
+    TopologySpec, schema::Draft, workload::Checked,
 };
 use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
@@ -282,9 +282,30 @@ impl Checks<'_> {
             return;
         }
         let Some(network) = network.filter(|_| self.sound(&["interruption"])) else { return };
-        let (message, help) = match network.after(&interruption.failures) {
+        let has_tables = matches!(
+            &draft.routing,
+            Some(RoutingSpec::Angara { .. } | RoutingSpec::Agnostic { .. })
+        );
+        if !has_tables && interruption.counts_changes() {
+            let message = "how much of the tables changes is not known where the routing has none";
+            let help = "leave out `new_tables`, `destination_time` and `block_time`, or choose [routing.agnostic] or \
+                        [routing.angara]";
+            let keys = ["new_tables", "destination_time", "block_time"];
+            let keys = keys.map(|key| format!("interruption.{key}"));
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            self.report(&keys, message, "", Some(help.into()));
+            return;
+        }
+        let is_kept = interruption.new_tables == NewTables::Concerned;
+        let plain = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
+        let (message, help) = match network.after(if makes_tables { interruption } else { &plain })
+        {
             Err(error) => (error.to_string(), None),
             Ok(left) if makes_tables => match left.routes() {
+                Err(error) if is_kept => (
+                    format!("no new tables can be made: {error}"),
+                    Some("let all be routed anew, by `new_tables = \"all\"`"),
+                ),
                 Err(error) => (
                     format!("no new tables can be made: {error}"),
                     Some("choose another routing or algorithm, or let something else fail"),

@@ -49,7 +49,7 @@ impl Scenario {
         }
         // Packets of old and new routes never meet, so each routing is judged by itself. Until the
         // new one is there, packets wait for less: what has failed takes all that is sent to it.
-        let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
+        let left = self.interruption.as_ref().and_then(|it| self.network.after(it).ok());
         let after = left.map_or(Ok(()), |left| left.freedom(self.flow_control()).map(drop));
         let after =
             after.map_err(|how| format!("by the routes made after the interruption: {how}"));
@@ -168,7 +168,7 @@ impl Scenario {
     /// or failures, those of an interruption included, have packets go more than half round a ring.
     fn dateline(&self) -> Option<String> {
         let RoutingSpec::DirectionOrder(rules) = &self.network.routing else { return None };
-        let left = self.interruption.as_ref().and_then(|it| self.network.after(&it.failures).ok());
+        let left = self.interruption.as_ref().and_then(|it| self.network.after(it).ok());
         let fabrics = [Some(&self.network), left.as_ref()].into_iter().flatten();
         let dated = || DirectionRules { dateline: true, ..rules.clone() };
         let is_past_half =

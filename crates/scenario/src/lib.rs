@@ -99,7 +99,7 @@ pub use flitlab_base::document::{
     Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
 pub use identity::{Identity, RESULTS_VERSION};
-pub use interruption::InterruptionSpec;
+pub use interruption::{InterruptionSpec, NewTables};
 pub use network::Network;
 pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};

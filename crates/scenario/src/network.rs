@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
 };
-use crate::Purpose;
+use crate::{InterruptionSpec, NewTables, Purpose};
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Failures, Faults, TopologyError, Torus};
 use flitlab_routing::{
-    Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
+    Changes, Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
     agnostic::{Algorithm, Parameters},
     prove_deadlock_free, prove_forwarding,
 };
@@ -30,8 +32,11 @@ pub struct Network {
     routes: OnceLock<Result<Routes, RoutingError>>,
     making: OnceLock<Making>,
     proof: OnceLock<Option<ForwardingProof>>,
+    /// The routes of what it was before something failed, if those that nothing has happened to
+    /// stay.
+    kept: Option<Routes>,
     /// The remaining networks after failures during operation, as far as they were asked for.
-    left: Mutex<Vec<(Failures, Arc<Self>)>>,
+    left: Mutex<Vec<(Failures, NewTables, Arc<Self>)>>,
 }
 
 /// A time on the clock. It is not printed, since what is printed alike counts as equal.
@@ -71,7 +76,7 @@ impl Network {
     ) -> Self {
         let (routes, making) = (OnceLock::new(), OnceLock::new());
         let (proof, left) = (OnceLock::new(), Mutex::default());
-        Self { topology, routing, fabric, seed, routes, making, proof, left }
+        Self { topology, routing, fabric, seed, routes, making, proof, kept: None, left }
     }
 
     /// The algorithm that makes the forwarding table where the routing is another, and none is
@@ -99,6 +104,10 @@ impl Network {
         let make = || {
             let begun = Instant::now();
             let made = self.routing.routes(&self.fabric, self.seed);
+            let made = made.and_then(|made| match &self.kept {
+                Some(kept) => self.routing.keeping(&self.fabric, kept, made),
+                None => Ok(made),
+            });
             self.making.get_or_init(|| Making(begun.elapsed()));
             made
         };
@@ -111,21 +120,42 @@ impl Network {
     }
 
     /// Returns the network after failures during operation: the fabric without what fails, and
-    /// routes of the same routing there. The points of a sweep that have the same failures share
-    /// it.
+    /// routes of the same routing there, or those of all pairs that nothing happens to and new ones
+    /// for others. The points of a sweep that have the same failures share it.
     ///
     /// # Errors
     /// If what fails is no part of the fabric, or what is left falls apart.
-    pub fn after(&self, failures: &Failures) -> Result<Arc<Self>, TopologyError> {
+    pub fn after(&self, interruption: &InterruptionSpec) -> Result<Arc<Self>, TopologyError> {
+        let InterruptionSpec { failures, new_tables, .. } = interruption;
         let mut known = self.left.lock().expect("nothing panics while it is held");
-        if let Some((_, left)) = known.iter().find(|(other, _)| other == failures) {
+        let is = |(other, tables, _): &&(Failures, NewTables, Arc<Self>)| {
+            other == failures && tables == new_tables
+        };
+        if let Some((.., left)) = known.iter().find(is) {
             return Ok(left.clone());
         }
         let fabric = failures.apply(&self.fabric)?;
-        let left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
+        let mut left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
+        if *new_tables == NewTables::Concerned {
+            left.kept = self.routes().ok().cloned();
+        }
         let left = Arc::new(left);
-        known.push((failures.clone(), left.clone()));
+        known.push((failures.clone(), *new_tables, left.clone()));
         Ok(left)
+    }
+
+    /// How much of the tables an interruption changes; `None` if there are none, or none can be
+    /// made.
+    pub fn changes(&self, interruption: &InterruptionSpec) -> Option<Changes> {
+        let left = self.after(interruption).ok()?;
+        self.routes().ok()?.changes(left.routes().ok()?, &left.fabric)
+    }
+
+    /// From a failure until the new tables are ready.
+    pub fn new_tables_after(&self, interruption: &InterruptionSpec) -> Picoseconds {
+        let changes = interruption.counts_changes().then(|| self.changes(interruption)).flatten();
+        let left = self.after(interruption).map_or(0, |left| left.fabric.live_terminals().count());
+        interruption.ready_after(changes.unwrap_or_default(), narrow(left))
     }
 
     /// Returns the proof of the forwarding table, made at the first call; `None` if routers have no

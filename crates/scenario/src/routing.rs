@@ -178,6 +178,36 @@ impl RoutingSpec {
         }
     }
 
+    /// The routes `made` for what failures leave of a fabric, but for those of `kept` to which
+    /// nothing has happened: they stay.
+    ///
+    /// # Errors
+    /// If they don't go together.
+    pub(super) fn keeping(
+        &self,
+        left: &Fabric,
+        kept: &Routes,
+        made: Routes,
+    ) -> Result<Routes, RoutingError> {
+        match (self, kept, made) {
+            (
+                Self::Agnostic { parameters, .. },
+                Routes::Forwarding(old),
+                Routes::Forwarding(new),
+            ) => {
+                let vcs = parameters.vcs.max(old.vc_count()).max(new.vc_count());
+                agnostic::keep_unconcerned(left, old, &new, vcs)
+                    .map(|table| Routes::Forwarding(Arc::new(table)))
+                    .map_err(|error| RoutingError::NoTable(error.to_string()))
+            }
+            (_, Routes::Table(old), Routes::Table(new)) => {
+                Ok(Routes::Table(new.keeping(left, old)))
+            }
+            // Refused before.
+            (_, _, made) => Ok(made),
+        }
+    }
+
     /// The routing as a scenario names it, without its other keys: `rule = "ugal"`.
     pub fn written(&self) -> String {
         let table = |name: &str| format!("[routing.{name}]");

@@ -463,18 +463,27 @@ fn passage_text(passage: &Passage, unit: &str) -> String {
 fn interruption(scenario: &Scenario) -> Option<String> {
     let spec = scenario.interruption.as_ref()?;
     let whole = &scenario.network;
-    let left = whole.after(&spec.failures).ok()?;
+    let left = whole.after(spec).ok()?;
     let terminals = |fabric: &Fabric| fabric.live_terminals().count();
     let lost = terminals(&whole.fabric) - terminals(&left.fabric);
     let cables = (whole.fabric.channels() - left.fabric.channels()) / 2;
+    let changed = whole.changes(spec).map(|changes| {
+        let destinations = left.fabric.live_terminals().count();
+        format!(
+            ", with other entries for {} of {destinations} destinations, in {}",
+            changes.destinations,
+            counted(narrow(changes.blocks), "block")
+        )
+    });
     Some(format!(
-        "at {} {} and {} fail; new tables {} later (making them took {:.1} ms here); sources wait until the network is \
+        "at {} {} and {} fail; new tables {} later (making them took {:.1} ms here){}; sources wait until the network is \
          empty, so packets of old and new routes never meet",
         time_text(spec.time),
         counted(cables, "cable"),
         counted(lost, "node"),
-        time_text(spec.new_tables_after),
-        left.making()?.as_secs_f64() * 1e3
+        time_text(whole.new_tables_after(spec)),
+        left.making()?.as_secs_f64() * 1e3,
+        changed.unwrap_or_default()
     ))
 }
 

@@ -22,6 +22,7 @@ mod find_vcs;
 mod frontier;
 mod graph;
 mod grid;
+mod kept;
 mod lash;
 mod lash_tor;
 mod left_right;
@@ -42,6 +43,7 @@ use flitlab_base::registry::Row;
 pub use algorithm::{Algorithm, Applies, Generated, NoTable, Parameters, Scale, Task};
 pub use copies::Spread;
 pub use find_vcs::find_vcs;
+pub use kept::{NotKept, keep_unconcerned};
 pub use nue::{CompleteGraph, EdgeStates, Partition};
 
 /// The algorithms that scenarios can name, in the order in which they are offered.

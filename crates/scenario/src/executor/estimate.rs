@@ -355,9 +355,9 @@ impl Simulation {
         let begun = ThreadTime::now();
         let mut engine = self.engine_without_logs(self.workload(), None);
         let mut course = Course::new(begun);
-        let end = self
-            .interruption_of()
-            .map_or(Picoseconds::ZERO, |it| it.time * 2 + it.new_tables_after);
+        let end = self.interruption_of().map_or(Picoseconds::ZERO, |it| {
+            it.time * 2 + self.scenario().network.new_tables_after(it)
+        });
         let step = (end / (STEPS * STEPS)).max(STEP);
         while engine.now() < end && course.note(engine.now()) < REHEARSAL_OF_RUN {
             engine.run_until((engine.now() + step).min(end));

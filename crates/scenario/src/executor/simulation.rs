@@ -726,10 +726,10 @@ impl Simulation {
 /// The failures of a scenario's interruption, and the routes of what is left, made as the first.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
-    let left = network.after(&spec.failures).map_err(|error| refuse(error.to_string()))?;
+    let left = network.after(spec).map_err(|error| refuse(error.to_string()))?;
     let later = left.routes().map_err(Clone::clone)?.clone();
     let routes = network.routes().map_err(Clone::clone)?;
-    let times = (spec.time, spec.time + spec.new_tables_after);
+    let times = (spec.time, spec.time + network.new_tables_after(spec));
     Ok(Interruption::new(&network.fabric, &left.fabric, times, (routes, later)))
 }
 

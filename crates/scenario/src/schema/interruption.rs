@@ -1,7 +1,7 @@
 //! `[interruption]`: what fails while a load is simulated.
 
 use super::topology::failures;
-use crate::{InterruptionSpec, TopologySpec};
+use crate::{InterruptionSpec, NewTables, TopologySpec};
 use flitlab_base::document::{Reader, time};
 use flitlab_base::units::Picoseconds;
 
@@ -23,9 +23,34 @@ pub(super) fn read(
             let doc = "Time from the failure until new tables are ready. Given, so that results do not depend on a \
                        clock; `flitlab check` says how long it took here to make them.";
             let new_tables_after = reader.required("new_tables_after", &time(Picoseconds(1)), doc);
+            let doc = "Which destinations are routed anew.";
+            let kinds = [
+                ("all", NewTables::All, "all, as if the fabric had always been what is left."),
+                (
+                    "concerned",
+                    NewTables::Concerned,
+                    "those to which something on the way has failed; ways to others stay as they were. For [routing.agnostic] \
+                     and [routing.angara].",
+                ),
+            ];
+            let new_tables = reader.one_of("new_tables", "kind of new tables", doc, kinds);
+            let doc = "Time that it takes to route a destination anew, beside `new_tables_after`: it is taken so many \
+                       times as destinations are routed anew.";
+            let none = Picoseconds::ZERO;
+            let destination_time = reader.value("destination_time", &time(none), none, doc);
+            let doc = "Time that it takes to send 64 entries of a table to the switch, or to the node, that has it, beside \
+                       `new_tables_after`: it is taken so many times as there are such blocks with an entry that changes.";
+            let block_time = reader.value("block_time", &time(none), none, doc);
             let fabric = topology.and_then(|topology| topology.fabric().ok());
             let failures = failures::read(reader, fabric.as_ref(), seed);
-            Some(InterruptionSpec { time: at?, new_tables_after: new_tables_after?, failures })
+            Some(InterruptionSpec {
+                time: at?,
+                new_tables_after: new_tables_after?,
+                destination_time,
+                block_time,
+                new_tables: new_tables?,
+                failures,
+            })
         })
         .flatten()
 }

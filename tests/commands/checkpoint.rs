@@ -44,6 +44,13 @@ const REMOTE_MEMORY: &str = "[topology.torus]\ndimensions = [4, 4]\n[remote_memo
                              pattern = \"all-to-all\"\noperations = 400\nprocesses = 3\noutstanding = 5\n\
                              flush_every = 16\natomic_time = \"400 ns\"\n";
 
+/// One-sided operations beside messages.
+const ONE_SIDED: &str = concat!(
+    "[topology.torus]\ndimensions = [4, 2]\n[application]\nrepetitions = 40\nfile = \"",
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/goal/one_sided_8.goal\"\n"
+);
+
 /// What a load can draw for each message, and what goes on from one to the next.
 const DRAWN: &str = "traffic.sizes={ list = [[\"8 B\", 3], [\"3 KiB\", 1]] }\n\
                      traffic.process={ markov-modulated = { high = \"1 us\", low = \"3 us\", ratio = 5 } }\n\
@@ -56,7 +63,7 @@ const FLOWS: &str = concat!(
 );
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 28] = [
+const CASES: [(&str, &str, usize); 29] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -86,6 +93,7 @@ const CASES: [(&str, &str, usize); 28] = [
         "remote_memory.operation=put\nremote_memory.message=2 KiB\nremote_memory.pattern=tornado",
         1,
     ),
+    ("one-sided operations", ONE_SIDED, 2),
     ("application whose processors answer", "application.rendezvous=processor", 2),
     ("sizes, periods and hot spots that move", DRAWN, 2),
     ("flows", FLOWS, 2),
@@ -101,9 +109,8 @@ const RELATION_FAILS: &str = "routing.relation.lanes=4\ninterruption.time=20 us\
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {
-        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | COLLECTIVE | REMOTE_MEMORY | FLOWS => {
-            (text, "")
-        }
+        LOAD | FABRIC | RELATION | EXCHANGE | APPLICATION | ONE_SIDED | COLLECTIVE
+        | REMOTE_MEMORY | FLOWS => (text, ""),
         "interruption" => (
             FABRIC,
             "interruption.time=20 us\ninterruption.new_tables_after=7 us\n\

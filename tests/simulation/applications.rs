@@ -1,10 +1,14 @@
 //! Applications on the engine: what ranks do, in what order, and when.
 
+mod one_sided;
+
 use std::sync::Arc;
 
 use crate::common::workplace::Workplace;
 use flitlab::{
-    application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until, generate},
+    application::{
+        ANY, Action, Operation, RemoteOperation, Schedule, ScheduleBuilder, Until, generate,
+    },
     engine::{Counters, Digest, Engine, Log, Parameters, zero_load_latency},
     measure::{Explanation, PhaseTimes, Spent, Times, explain},
     routing::{DirectionOrder, HalfRing, Routes},
@@ -106,6 +110,31 @@ impl Machine {
             _ => (bus + send, receive + bus),
         };
         out + self.alone(from, to, bytes) - early + into
+    }
+
+    /// What a one-sided operation upon so many bytes takes between the overheads of its initiator,
+    /// if its request and the answer are packets.
+    fn round_trip(
+        &self,
+        (from, to): (u32, u32),
+        (kind, bytes): (RemoteOperation, u64),
+        host: &HostParameters,
+    ) -> Picoseconds {
+        let (request, response) = kind.payloads(bytes, host.control_message.0);
+        let AdapterTimes { bus, send, receive, cut_through } = host.adapter;
+        let parameters = &self.parameters;
+        let atomic = if kind.is_atomic() { parameters.atomic_time } else { Picoseconds::ZERO };
+        let trailing = parameters.ejection_flit_time()
+            * u64::from(parameters.packet_flits(response).saturating_sub(1));
+        let early = if cut_through { trailing } else { Picoseconds::ZERO };
+        bus + send
+            + self.alone(from, to, request)
+            + atomic
+            + parameters.service_time
+            + self.alone(to, from, response)
+            - early
+            + receive
+            + bus
     }
 
     /// What a packet of so much payload takes from adapter to sink in an empty network.
@@ -301,6 +330,15 @@ fn chain(
             continue;
         }
         let bytes = random.random_range(0..=256);
+        if random.random_bool(0.3) {
+            // The chain goes on where it is.
+            let kind = *RemoteOperation::ALL.choose(random).unwrap();
+            let bytes = bytes.clamp(*kind.sizes().start(), *kind.sizes().end());
+            add(at, Operation::remote(kind, bytes, to));
+            time += host.send_overhead + machine.round_trip((at, to), (kind, bytes), host);
+            time += host.receive_overhead;
+            continue;
+        }
         add(at, send(bytes, to, step));
         add(to, receive(bytes, at, step));
         let leg = |kind, bytes| machine.between_hosts((at, to), bytes, host, kind);
@@ -357,7 +395,8 @@ fn where_no_channel_is_shared_a_program_takes_as_long_as_its_critical_path() {
 }
 
 /// A program that comes to its end whatever the times are: operations wait for earlier ones only,
-/// and of a rank either all receipts take anything or none does.
+/// and of a rank either all receipts take anything or none does. Without tags some operations are
+/// one-sided.
 fn program(random: &mut ChaCha8Rng, ranks: u32, tagged: bool) -> Schedule {
     let mut operations: Vec<Vec<Operation>> = vec![Vec::new(); ranks as usize];
     let wild: Vec<bool> = (0..ranks).map(|_| !tagged && random.random_bool(0.2)).collect();
@@ -370,6 +409,13 @@ fn program(random: &mut ChaCha8Rng, ranks: u32, tagged: bool) -> Schedule {
             continue;
         }
         let bytes = *[0, 8, 200, 256, 257, 1500, 5000].choose(random).unwrap();
+        if !tagged && random.random_bool(0.25) {
+            let kind = *RemoteOperation::ALL.choose(random).unwrap();
+            let bytes = if kind.is_atomic() { 8 } else { bytes };
+            let remote = Operation::remote(kind, bytes, to);
+            operations[from as usize].push(Operation { stream, ..remote });
+            continue;
+        }
         let tag = if tagged { number } else { random.random_range(0..2) };
         operations[from as usize].push(Operation { stream, ..send(bytes, to, tag) });
         let receipt =
@@ -478,9 +524,15 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
         let Ok(outcome) = machine.run(&spec, 1, &[]).0 else { continue };
         let schedule = &*spec.schedule;
         let flight = |leg: &Leg| {
+            let &Operation { action, amount, .. } = schedule.operation(leg.operation);
+            let payloads = match action {
+                Action::Remote(kind) => kind.payloads(amount, host.control_message.0),
+                _ => (amount, amount),
+            };
             let bytes = match leg.kind {
                 LegKind::Ask | LegKind::Answer | LegKind::Finish => host.control_message.0,
-                LegKind::Eager | LegKind::Data => schedule.operation(leg.operation).amount,
+                LegKind::Eager | LegKind::Data | LegKind::Request => payloads.0,
+                LegKind::Response => payloads.1,
             };
             let last = machine.parameters.packets(bytes).1.unwrap_or(256);
             let flits = machine.parameters.packet_flits(last);
@@ -497,7 +549,8 @@ fn the_critical_path_leads_without_a_gap_from_the_start_to_the_end() {
             }
         };
         let places = machine.places(&spec);
-        let explained = explain(schedule, &outcome.records, &places, 1_000_000, flight);
+        let noticing = host.receive_overhead;
+        let explained = explain(schedule, &outcome.records, &places, 1_000_000, noticing, flight);
         bars_and_phases_have_all_times(&explained, number);
         let mut time = Picoseconds::ZERO;
         for stretch in &explained.path {
@@ -580,7 +633,8 @@ fn all_time_belongs_to_phases_and_collective_operations_have_theirs() {
         let spec = spec(schedule, HostParameters::default());
         let outcome = machine.run(&spec, 1, &[]).0.unwrap();
         let places = machine.places(&spec);
-        let explained = explain(&spec.schedule, &outcome.records, &places, 0, |leg| {
+        let (records, noticing) = (&outcome.records, spec.host.receive_overhead);
+        let explained = explain(&spec.schedule, records, &places, 0, noticing, |leg| {
             zero_load_latency(&machine.parameters, leg.hops.into(), 1)
         });
         let ranks: Picoseconds = explained.ranks.iter().flatten().sum();
@@ -604,7 +658,9 @@ fn what_a_rank_waited_for_is_what_its_partner_did() {
     let spec = spec(late, HostParameters::default());
     let outcome = machine.run(&spec, 1, &[]).0.unwrap();
     let alone = machine.alone(0, 1, 256);
-    let explained = explain(&spec.schedule, &outcome.records, &machine.places(&spec), 0, |_| alone);
+    let (records, noticing) = (&outcome.records, spec.host.receive_overhead);
+    let explained =
+        explain(&spec.schedule, records, &machine.places(&spec), 0, noticing, |_| alone);
     // 3 us and the sender's overhead are the partner's; what follows is the message's.
     assert_eq!(explained.ranks[0], [3_000_000, 340_000, 0, 0, 0, 0].map(Picoseconds));
     assert_eq!(explained.ranks[1], [0, 340_000, 3_340_000, 0, 0, alone.0].map(Picoseconds));

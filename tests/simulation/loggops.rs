@@ -4,7 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::application::loggops::{Dialect, LogGops, simulate};
-use flitlab::application::{ANY, Action, Operation, Schedule, ScheduleBuilder, Until, goal};
+use flitlab::application::{
+    ANY, Action, Operation, RemoteOperation, Schedule, ScheduleBuilder, Until, goal,
+};
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
@@ -128,7 +130,18 @@ fn receipts_of_one_tag_that_are_begun_out_of_order_hang_in_atlahs_as_they_do_in_
     assert_eq!((stuck.time.0, stuck.receipts.len(), stuck.messages.len()), (3_802_398_000, 52, 0));
 }
 
-/// LogGOPSim's rules once more, with nothing but lists that are searched from the beginning.
+/// The order in which kinds of operations come up that were freed at once.
+fn kind(schedule: &Schedule, operation: u32) -> usize {
+    match schedule.operation(operation).action {
+        Action::Send => 0,
+        Action::Receive => 1,
+        Action::Compute => 2,
+        Action::Remote(_) => 3,
+    }
+}
+
+/// LogGOPSim's rules once more, with nothing but lists that are searched from the beginning; and
+/// those of one-sided operations, which it does not have.
 mod plain {
     use super::*;
 
@@ -179,7 +192,7 @@ mod plain {
                     }
                 }
             }
-            freed.sort_by_key(|&it| self.schedule.operation(it).action as u8);
+            freed.sort_by_key(|&it| kind(self.schedule, it));
             self.at_once = self.at_once.max(freed.len());
             freed
         }
@@ -212,7 +225,7 @@ mod plain {
         for rank in 0..schedule.ranks() {
             let mut first: Vec<u32> =
                 schedule.of_rank(rank).filter(|&it| schedule.waits(it) == 0).collect();
-            first.sort_by_key(|&it| schedule.operation(it).action as u8);
+            first.sort_by_key(|&it| kind(schedule, it));
             state.at_once = state.at_once.max(first.len());
             for operation in first {
                 events.insert(Event { time: 0, order, rank, operation, arrives: false });
@@ -226,7 +239,8 @@ mod plain {
             let gap = p.gap.wrapping_add(more.wrapping_mul(gap_per_byte));
             // What happened where, in the order in which it frees others.
             let mut happened: Vec<(u32, u32, Until)> = Vec::new();
-            let at = if event.arrives { it.peer } else { rank };
+            let is_remote = matches!(it.action, Action::Remote(_));
+            let at = if event.arrives && !is_remote { it.peer } else { rank };
             let stream = *state.stream.get(&(at, it.stream)).unwrap_or(&0);
             let adapters = if event.arrives { &state.receiving } else { &state.sending };
             let adapter = match (event.arrives, it.action) {
@@ -234,7 +248,8 @@ mod plain {
                 _ => *adapters.get(&(at, it.adapter)).unwrap_or(&0),
             };
             let free = stream.max(adapter);
-            if free > time && (event.arrives || it.action != Action::Receive) {
+            let answered = event.arrives && is_remote;
+            if free > time && !answered && (event.arrives || it.action != Action::Receive) {
                 events.insert(Event { time: free, ..event });
                 continue;
             }
@@ -247,7 +262,10 @@ mod plain {
                     *free = (*free).max(time);
                 }
             };
-            if event.arrives {
+            if answered {
+                state.stream.insert((rank, it.stream), stream.max(time));
+                happened.push((rank, operation, Until::Done));
+            } else if event.arrives {
                 let busy =
                     more.wrapping_mul(p.overhead_per_byte).max(more.wrapping_mul(gap_per_byte));
                 state
@@ -282,6 +300,14 @@ mod plain {
                             happened.push((rank, operation, Until::Done));
                         }
                     }
+                    Action::Remote(_) => {
+                        let of_bytes = it.amount.saturating_sub(1) * gap_per_byte;
+                        state.stream.insert((rank, it.stream), time + p.overhead);
+                        state.sending.insert((rank, it.adapter), time + p.gap + of_bytes);
+                        let time = time + p.overhead + 2 * p.latency + of_bytes;
+                        events.insert(Event { time, order, arrives: true, ..event });
+                        order += 1;
+                    }
                     Action::Receive => {
                         match take(&mut state.messages[rank as usize], it.peer, it.tag) {
                             None => {
@@ -307,7 +333,8 @@ mod plain {
                     let it = schedule.operation(operation);
                     let stream = *state.stream.get(&(place, it.stream)).unwrap_or(&0);
                     let sending = *state.sending.get(&(place, it.adapter)).unwrap_or(&0);
-                    let time = if it.action == Action::Send { stream.max(sending) } else { stream };
+                    let sends = matches!(it.action, Action::Send | Action::Remote(_));
+                    let time = if sends { stream.max(sending) } else { stream };
                     events.insert(Event { time, order, rank: place, operation, arrives: false });
                     order += 1;
                 }
@@ -324,7 +351,8 @@ mod plain {
 fn made_up(random: &mut ChaCha8Rng) -> Schedule {
     let ranks = random.random_range(1..6u32);
     let mut operations: Vec<Vec<Operation>> = vec![Vec::new(); ranks as usize];
-    for _ in 0..random.random_range(1..60) {
+    let most = random.random_range(1..60);
+    for number in 0..most {
         let (from, to) = (random.random_range(0..ranks), random.random_range(0..ranks));
         let bytes = *[0, 1, 8, 1000, 65535, 65536, 200_000].choose(random).unwrap();
         let tag = if random.random_bool(0.03) { ANY } else { random.random_range(0..2) };
@@ -333,6 +361,9 @@ fn made_up(random: &mut ChaCha8Rng) -> Schedule {
             operations[rank as usize].push(Operation { stream, adapter, ..operation });
         };
         match bytes % 3 {
+            _ if number % 4 == 3 => {
+                add(from, Operation::remote(RemoteOperation::ALL[bytes as usize % 2], bytes, to));
+            }
             0 => add(from, Operation::compute(bytes)),
             _ => {
                 add(from, Operation::send(bytes, to, tag));
@@ -393,6 +424,30 @@ fn a_thousand_random_schedules_agree_with_the_plain_reading_of_the_rules() {
         }
     }
     assert!(ended > 100 && stuck > 100, "{ended} ended, {stuck} were stuck");
+}
+
+/// `o`, there and back by `L`, and `G` for each byte but the first: by the rules of both programs,
+/// which have no one-sided operations.
+#[test]
+fn a_one_sided_operation_takes_an_overhead_and_a_round_trip() {
+    for parameters in [LogGops::CLASSIC, ATLAHS] {
+        let time = |text: &str| {
+            let text = format!("num_ranks 2\nrank 0 {{\n{text}\n}}\nrank 1 {{\ncalc 90000\n}}\n");
+            let schedule = goal::read_from("x.goal", &mut text.as_bytes()).unwrap();
+            simulate(&schedule, &parameters).unwrap().ranks[0]
+        };
+        let alone = 1500 + 2 * 2500 + 7 * 6;
+        for operation in ["put 8b to 1", "get 8b from 1", "add 8b to 1", "cswap 8b to 1"] {
+            assert_eq!(time(operation), ns(alone), "{operation}");
+        }
+        assert_eq!(time("put 0b to 1"), ns(alone - 7 * 6));
+        // The stream is busy for `o`, longer than the gap, and quiet waits for all.
+        let quiet = "a: put 8b to 1\nb: put 8b to 1\nc: put 8b to 1\nq: calc 100\nq requires a\n\
+                     q requires b\nq requires c";
+        assert_eq!(time(quiet), ns(2 * 1500 + alone + 100));
+        // What waits for the beginning alone waits for the stream.
+        assert_eq!(time("a: put 8b to 1\nb: calc 9000\nb irequires a"), ns(1500 + 9000));
+    }
 }
 
 #[test]

@@ -54,11 +54,12 @@ table! {
         operation: String as Text<String>, "operation", "operation", Label, usual;
         /// The phase of the operation, if it belongs to one.
         phase: Option<String> as Name, "phase", "phase", Label, usual;
-        /// What is done: `compute`, `send` or `receive`.
+        /// What is done: `compute`, `send`, `receive`, or the kind of a one-sided operation, such
+        /// as `put`.
         action: Option<String> as Name, "action", "action", Label, usual;
         /// The bytes of the message.
         bytes: Option<u64> as Count<u64>, "bytes", "bytes", Count, usual;
-        /// The rank that it is sent to or received from; empty of any rank.
+        /// The rank that it is sent to or received from, or whose memory it is; empty of any rank.
         peer: Option<u32> as Count<u32>, "peer", "peer", Label, usual;
         /// Of a message's way, the rank on which the path goes on.
         to_rank: Option<u32> as Count<u32>, "to_rank", "to rank", Label, usual;
@@ -86,12 +87,12 @@ table! {
         spent_on: Spent as Text<Spent>, "spent_on", "spent on", Label, usual;
         /// The phase of the operation, if it belongs to one.
         phase: Option<String> as Name, "phase", "phase", Label, usual;
-        /// What is done, or waited for: `compute`, `send` or `receive`; of several things the one
-        /// that took longest.
+        /// What is done, or waited for: `compute`, `send`, `receive`, or the kind of a one-sided
+        /// operation, such as `put`; of several things the one that took longest.
         action: String as Text<String>, "action", "action", Label, usual;
         /// The bytes of the message.
         bytes: Option<u64> as Count<u64>, "bytes", "bytes", Count, usual;
-        /// The rank that it is sent to or received from; empty of any rank.
+        /// The rank that it is sent to or received from, or whose memory it is; empty of any rank.
         peer: Option<u32> as Count<u32>, "peer", "peer", Label, usual;
         /// How many things in a row it stands for, each too short to have a row of its own.
         pieces: u32 as Given<Count<u32>>, "pieces", "pieces", Count, usual;
@@ -144,7 +145,7 @@ table! {
 pub struct OperationFacts {
     /// The phase that it belongs to, if it belongs to one.
     pub phase: Option<String>,
-    /// `compute`, `send` or `receive`.
+    /// `compute`, `send`, `receive`, or the kind of a one-sided operation, such as `put`.
     pub action: &'static str,
     /// The bytes of the message; `None` of a computation.
     pub bytes: Option<u64>,

@@ -149,6 +149,9 @@ impl Out {
             Some(out) if out.extension().is_some_and(|ending| ending == "bin") => Form::Binary,
             _ => Form::Text,
         };
+        if let Some(why) = goal::refusal(schedule, form) {
+            return Err(Failure::input(why));
+        }
         match &self.out {
             Some(out) if out.as_os_str() != "-" => {
                 folder::write_by(out, |file| goal::write(schedule, form, file))

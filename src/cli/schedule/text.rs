@@ -43,6 +43,10 @@ pub(super) fn tally(tally: &Tally) -> String {
             tally.operations, tally.sends, tally.receives, tally.computations, tally.dependencies
         ),
     );
+    if tally.one_sided > 0 {
+        let count = counted(narrow(tally.one_sided), "operation");
+        line("one-sided", format!("{count}, {}", size(tally.one_sided_bytes as f64)));
+    }
     line("bytes sent", format!("{} in all", size(tally.bytes as f64)));
     for class in &tally.sizes {
         let name = match class.to_bytes {

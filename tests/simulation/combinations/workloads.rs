@@ -273,6 +273,7 @@ fn applications(all: &mut Vec<Piece>) {
         "application.schedule = { inference = { layers = 2, hidden = 64, feed_forward = 128, prompt = 16, generated = 3, \
          pipeline = 2, tensor = 2, data = 2, flops_per_second = 1e12, memory_bandwidth = \"100 GB/s\" } }",
         "application.file = \"../../goal/dissemination_16.goal\"",
+        "application.file = \"../../goal/one_sided_8.goal\"",
     ];
     all.extend(each("schedule", &schedules));
     let placements =

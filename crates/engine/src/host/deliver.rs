@@ -228,13 +228,18 @@ impl Hosts {
         if lost {
             return self.lose_message(common, class);
         }
-        let &Packet { source, sequence, .. } = packet;
+        let source = packet.source;
         let answer = match role {
             Role::Request(bytes) | Role::Atomic(bytes) => Some((Role::Response, bytes)),
             Role::Put => Some((Role::Acknowledgement(bytes), 0)),
             _ => None,
         };
-        if let Some((answer, bytes)) = answer {
+        if let Some((answer, answered)) = answer {
+            if self.needs.of(class).both_ways {
+                let event = receive_event(common, tag, (packet, origin, hops), bytes);
+                self.schedule_host_event(common, terminal, time, event);
+            }
+            let bytes = answered;
             let note = self.sources.notes.insert(note(started, answer, tag));
             let injection_channel = origin.injection_channel;
             if let Role::Atomic(_) = role {
@@ -251,6 +256,7 @@ impl Hosts {
         self.sink.messages_completed[class] += 1;
         let name = self.sources.adapters[terminal as usize].name;
         let is_response = role.is_response();
+        let came = bytes;
         let bytes = if let Role::Acknowledgement(bytes) = role { bytes } else { bytes };
         let (source, destination) = if is_response { (name, source) } else { (source, name) };
         let receipts = self.needs.of(class).receipts;
@@ -264,28 +270,10 @@ impl Hosts {
             completed,
         });
         if receipts {
-            let &Origin { created, injected, injection_channel: channel, .. } = origin;
-            let hops = u32::from(hops);
-            let trailing = common.trailing(packet.flits);
-            // The packets before it took the ejection channel at least for their flits.
-            let parameters = &common.context.parameters;
-            let before = parameters.packets(bytes);
-            let before = before.0 - u64::from(before.1.is_none());
-            let leading = parameters.ejection_flit_time()
-                * before.saturating_mul(parameters.maximum_packet().into());
-            let event = if is_response {
+            let event = if is_response && !self.needs.of(class).both_ways {
                 HostEvent::Sent { tag }
             } else {
-                HostEvent::Receive {
-                    tag,
-                    created,
-                    injected,
-                    hops,
-                    sequence,
-                    channel,
-                    trailing,
-                    leading,
-                }
+                receive_event(common, tag, (packet, origin, hops), came)
             };
             self.schedule_host_event(common, terminal, completed, event);
         }
@@ -438,6 +426,32 @@ impl Hosts {
             let event = HostEvent::Respond { message, injection_channel, of_atomic: true };
             self.schedule_host_event(common, terminal, created, event);
         }
+    }
+}
+
+/// A terminal learns of a message of so many bytes, of which this packet was the last to come.
+#[inline(always)]
+fn receive_event(
+    common: &Common<'_>,
+    tag: u64,
+    (packet, origin, hops): (&Packet, &Origin, u16),
+    bytes: u64,
+) -> HostEvent {
+    // The packets before it took the ejection channel at least for their flits.
+    let parameters = &common.context.parameters;
+    let before = parameters.packets(bytes);
+    let before = before.0 - u64::from(before.1.is_none());
+    let leading =
+        parameters.ejection_flit_time() * before.saturating_mul(parameters.maximum_packet().into());
+    HostEvent::Receive {
+        tag,
+        created: origin.created,
+        injected: origin.injected,
+        hops: u32::from(hops),
+        sequence: packet.sequence,
+        channel: origin.injection_channel,
+        trailing: common.trailing(packet.flits),
+        leading,
     }
 }
 

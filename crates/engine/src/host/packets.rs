@@ -65,7 +65,9 @@ impl Hosts {
         if let Some(waits) = self.sources.waits.get(number as usize) {
             let waited = waits.until(time) - note.waited_before;
             if waited > Picoseconds::ZERO {
-                self.workload.waited_for_room(note.tag, waited);
+                let terminal = number / common.context.parameters.injection_channels;
+                let name = self.sources.adapters[terminal as usize].name;
+                self.workload.waited_for_room(name, note.tag, waited);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Each thing that was done followed from one other thing, the last one that it had to wait for: an
 //! operation from the one that freed it or from the one that its stream was busy with before, a
 //! receipt from its message or from its own beginning if the message was there already, a message
-//! from its sending. Followed back from what ended last, this is the **critical path**: its
+//! from its sending, and the answer to a one-sided operation from its request. Followed back from what ended last, this is the **critical path**: its
 //! stretches lie end to end from the start to the completion time. What a rank waited for is told
 //! in the same way, back from what ended its waiting.
 
@@ -25,16 +25,18 @@ const MAX_RANK_PHASES: u32 = 20_000;
 
 /// Finds the critical path and what ranks waited for. `places` are the terminals of the ranks,
 /// `flight` is what a leg takes in an empty network, and `most_bars` how many bars of
-/// [`Explanation::bars`] are kept. Time and memory in proportion to what was recorded, but for a
+/// [`Explanation::bars`] are kept. A rank learns of the answer to a one-sided operation `noticing`
+/// after it has come. Time and memory in proportion to what was recorded, but for a
 /// sort.
 pub fn explain(
     schedule: &Schedule,
     records: &Records,
     places: &[u32],
     most_bars: usize,
+    noticing: Picoseconds,
     flight: impl Fn(&Leg) -> Picoseconds,
 ) -> Explanation {
-    let history = History::new(schedule, records);
+    let history = History::new(schedule, records, noticing);
     let end = records.jobs.iter().map(|job| job.end).max().unwrap_or(Picoseconds::ZERO);
     let mut path = Vec::new();
     if let Some(last) = history.last(places) {
@@ -129,9 +131,14 @@ enum Step {
     Leg(u32),
     /// A leg whose last flit left at a time.
     Departure(u32, Picoseconds),
+    /// A request whose answer was given to the target's adapter at a time.
+    Answered(u32, Picoseconds),
     /// The beginning of a job, not its end.
     Beginning(u32),
 }
+
+/// How many kinds of legs there are.
+const LEGS: usize = 7;
 
 /// The records of a run, found by operation.
 struct History<'a> {
@@ -142,7 +149,7 @@ struct History<'a> {
     /// and taking; of a message its beginning, its answering and its going.
     job_of: Vec<[Option<u32>; 4]>,
     /// By the sender's operation: its legs.
-    leg_of: Vec<[Option<u32>; 5]>,
+    leg_of: Vec<[Option<u32>; LEGS]>,
     /// By leg: for how long it waited in its adapter for room.
     room_wait: Vec<Picoseconds>,
     /// By message: the receipt that took it.
@@ -151,13 +158,15 @@ struct History<'a> {
     before: Vec<Option<u32>>,
     /// Jobs by rank, in the order of time.
     in_order: Vec<u32>,
+    /// From the answer to a one-sided operation until its rank learns of it.
+    noticing: Picoseconds,
 }
 
 impl<'a> History<'a> {
-    fn new(schedule: &'a Schedule, records: &'a Records) -> Self {
+    fn new(schedule: &'a Schedule, records: &'a Records, noticing: Picoseconds) -> Self {
         let (jobs, legs) = (&records.jobs[..], &records.legs[..]);
         let all = schedule.operations().len();
-        let (mut job_of, mut leg_of) = (vec![[None; 4]; all], vec![[None; 5]; all]);
+        let (mut job_of, mut leg_of) = (vec![[None; 4]; all], vec![[None; LEGS]; all]);
         let mut receipt_of = vec![None; all];
         for (number, job) in (0..).zip(jobs) {
             // An answer is known by the message that it is to, all else by its own operation.
@@ -194,10 +203,31 @@ impl<'a> History<'a> {
             let job = &jobs[number as usize];
             (rank(job), job.start, job.end)
         });
-        Self { schedule, jobs, legs, job_of, leg_of, room_wait, receipt_of, before, in_order }
+        Self {
+            schedule,
+            jobs,
+            legs,
+            job_of,
+            leg_of,
+            room_wait,
+            receipt_of,
+            before,
+            in_order,
+            noticing,
+        }
     }
 
-    /// The job that ended last, or what told a sender later that its message was fetched. Of
+    /// When a leg ended a rank's operation, if it did: it told a sender that its message was
+    /// fetched, or answered a one-sided operation.
+    fn end_by(&self, leg: &Leg) -> Option<Picoseconds> {
+        match leg.kind {
+            LegKind::Finish => Some(leg.delivered),
+            LegKind::Response => Some(leg.delivered + self.noticing),
+            _ => None,
+        }
+    }
+
+    /// The job that ended last, or the leg that ended an operation later. Of
     /// several the last one on the last of their terminals, so that it does not matter whose was
     /// noted first.
     fn last(&self, places: &[u32]) -> Option<Step> {
@@ -206,10 +236,9 @@ impl<'a> History<'a> {
             let key = (job.end, place(job.operation));
             (key, Step::Job(number))
         });
-        let finished = (0..).zip(self.legs).filter(|(_, leg)| leg.kind == LegKind::Finish);
-        let finished = finished.map(|(number, leg)| {
-            let key = (leg.delivered, place(leg.operation));
-            (key, Step::Leg(number))
+        let finished = (0..).zip(self.legs).filter_map(|(number, leg)| {
+            let key = (self.end_by(leg)?, place(leg.operation));
+            Some((key, Step::Leg(number)))
         });
         finished.chain(jobs).max_by_key(|it| it.0).map(|it| it.1)
     }
@@ -261,40 +290,46 @@ impl<'a> History<'a> {
         &self,
         step: Step,
         flight: &impl Fn(&Leg) -> Picoseconds,
-    ) -> (Option<Step>, [Option<Stretch>; 3]) {
+    ) -> (Option<Step>, [Option<Stretch>; 4]) {
         match step {
             Step::Job(number) => {
                 let job = &self.jobs[number as usize];
                 let own = self.stretch(job.operation, None, job.start..job.end, self.spent(job));
                 let (before, waited) = self.before_job(number);
-                (before, [Some(own), waited, None])
+                (before, [Some(own), waited, None, None])
             }
             Step::Beginning(number) => {
                 let (before, waited) = self.before_job(number);
-                (before, [waited, None, None])
+                (before, [waited, None, None, None])
             }
-            Step::Leg(number) | Step::Departure(number, _) => {
+            Step::Leg(number) | Step::Departure(number, _) | Step::Answered(number, _) => {
                 let leg = &self.legs[number as usize];
                 let to_rank = match step {
-                    Step::Leg(_) => self.end_of(leg),
-                    _ => self.schedule.rank_of(leg.operation),
+                    Step::Departure(..) => self.schedule.rank_of(leg.operation),
+                    _ => self.end_of(leg),
                 };
                 let of = |time, spent| {
                     let own = self.stretch(leg.operation, Some(number), time, spent);
                     Some(Stretch { to_rank, ..own })
                 };
+                let there = match step {
+                    Step::Answered(_, time) => time,
+                    _ => leg.delivered,
+                };
                 let (left, moving, crossing) = match step {
                     Step::Departure(_, time) => (time, time, None),
                     _ => {
-                        let crossing = flight(leg).min(leg.delivered - leg.injected);
-                        let moving = leg.delivered - crossing;
-                        (leg.injected, moving, of(moving..leg.delivered, Spent::Flight))
+                        let crossing = flight(leg).min(there - leg.injected);
+                        let moving = there - crossing;
+                        (leg.injected, moving, of(moving..there, Spent::Flight))
                     }
                 };
+                let noticed = self.end_by(leg).and_then(|end| of(leg.delivered..end, Spent::Host));
                 // The wait for room is told behind the wait for other packets.
                 let sent = left - self.room_wait(number, left);
                 let waiting = of(sent..moving, Spent::Queueing);
-                (self.before_leg(leg), [crossing, waiting, of(leg.entered..sent, Spent::Injection)])
+                let injected = of(leg.entered..sent, Spent::Injection);
+                (self.before_leg(leg), [noticed, crossing, waiting, injected])
             }
         }
     }
@@ -320,8 +355,10 @@ impl<'a> History<'a> {
     /// The rank that a leg leads to.
     fn end_of(&self, leg: &Leg) -> u32 {
         match leg.kind {
-            LegKind::Answer | LegKind::Finish => self.schedule.rank_of(leg.operation),
-            LegKind::Eager | LegKind::Data | LegKind::Ask => {
+            LegKind::Answer | LegKind::Finish | LegKind::Response => {
+                self.schedule.rank_of(leg.operation)
+            }
+            LegKind::Eager | LegKind::Data | LegKind::Ask | LegKind::Request => {
                 self.schedule.operation(leg.operation).peer
             }
         }
@@ -383,10 +420,11 @@ impl<'a> History<'a> {
         if let Some(taken) = job(JobKind::Take).filter(|&it| at(it).end == time) {
             return Some(Step::Job(taken));
         }
-        // The receiver has fetched the message.
-        let ends = |leg: &u32| self.legs[*leg as usize].delivered == time;
-        if let Some(finish) = self.leg(operation, LegKind::Finish).filter(ends) {
-            return Some(Step::Leg(finish));
+        // The receiver has fetched the message, or the target has answered.
+        let ends = |leg: &u32| self.end_by(&self.legs[*leg as usize]) == Some(time);
+        let last = |kind| self.leg(operation, kind).filter(ends);
+        if let Some(end) = last(LegKind::Finish).or_else(|| last(LegKind::Response)) {
+            return Some(Step::Leg(end));
         }
         let begun = job(JobKind::Begin)?;
         if let Some(data) = self.leg(operation, LegKind::Data)
@@ -401,7 +439,12 @@ impl<'a> History<'a> {
     fn before_leg(&self, leg: &Leg) -> Option<Step> {
         let own = |kind| self.job(leg.operation, kind).map(Step::Job);
         match leg.kind {
-            LegKind::Eager | LegKind::Ask => own(JobKind::Begin),
+            LegKind::Eager | LegKind::Ask | LegKind::Request => own(JobKind::Begin),
+            LegKind::Response => match self.leg(leg.operation, LegKind::Request) {
+                Some(request) => Some(Step::Answered(request, leg.entered)),
+                // It went through the node's memory.
+                None => own(JobKind::Begin),
+            },
             LegKind::Answer => own(JobKind::Answer).or_else(|| {
                 // The adapter answered: when it was asked, or when the receipt began.
                 let ask = self.leg(leg.operation, LegKind::Ask)?;

@@ -134,7 +134,8 @@ class Applications {
     const [, action, bytes] = this.operations[number];
     if (action === "compute" || !action) return action;
     const other = peer < 0 ? "any rank" : `rank ${peer}`;
-    return `${action} ${bytesText(bytes)} ${action === "send" ? "to" : "from"} ${other}`;
+    const from = action === "receive" || action === "get";
+    return `${action} ${bytesText(bytes)} ${from ? "from" : "to"} ${other}`;
   }
 
   phaseOf(operation) {

@@ -379,9 +379,10 @@ fn talks(
     let mut bytes: Vec<BTreeMap<u32, f64>> = vec![BTreeMap::new(); count];
     for (&at, seats) in members.iter().zip(seats) {
         let spec = workloads.members()[at].spec.downcast_ref::<ApplicationSpec>();
-        for (from, to, payload) in spec.expect("it is an application").messages(seats) {
+        for it in spec.expect("it is an application").messages(seats) {
+            let (from, to) = (it.source, it.destination);
             for (one, other) in [(from, to), (to, from)] {
-                *bytes[one as usize].entry(other).or_default() += payload.max(1) as f64;
+                *bytes[one as usize].entry(other).or_default() += it.bytes.max(1) as f64;
             }
         }
     }

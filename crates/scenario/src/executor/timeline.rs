@@ -191,6 +191,7 @@ impl Writing {
         let action = match (job.kind, schedule.operation(job.operation).action) {
             (JobKind::Begin, Action::Compute) => "compute",
             (JobKind::Begin, Action::Send) => "send",
+            (JobKind::Begin, Action::Remote(remote)) => remote.name(),
             (JobKind::Begin | JobKind::Take, _) => "receive",
             (JobKind::Answer, _) => "answer",
             (JobKind::Go, _) => "send after an answer",

@@ -407,7 +407,7 @@ fn given(reader: &mut Reader<'_>, places: Option<Places<'_>>) -> Option<Placemen
 
 fn host(
     reader: &mut Reader<'_>,
-    parameters: &flitlab_engine::Parameters,
+    parameters: &mut flitlab_engine::Parameters,
     sends_wait: bool,
 ) -> Option<HostParameters> {
     let mut host = HostParameters {
@@ -433,7 +433,8 @@ fn host(
             with_keys("get", get, |reader| Some(Answer::Get(remote_read(reader)))),
         ],
     );
-    let doc = "Payload of the messages by which sender and receiver agree on a large one.";
+    let doc = "Payload of the messages by which sender and receiver agree on a large one; and of the requests of gets \
+               and atomic operations, besides operands.";
     reader.set("control_message", &size(0, 1 << 20), &mut host.control_message, doc);
     let per_byte = Number { above: 0.0, to: 1e6, inclusive: false };
     let overhead_per_byte = reader.optional(
@@ -446,6 +447,11 @@ fn host(
     reader.set("gap", &time(Picoseconds::ZERO), &mut host.gap, doc);
     let doc = "How long a stream examines each receipt or message that waits, up to the one that matches.";
     reader.set("match_time", &time(Picoseconds::ZERO), &mut host.match_time, doc);
+    let doc = "How long a one-sided atomic operation takes at its target's adapter, which performs one after the other: \
+               50 ns if absent. Assumed.";
+    if let Some(time) = reader.optional("atomic_time", &time(Picoseconds::ZERO), doc) {
+        parameters.atomic_time = time;
+    }
     host.adapter = adapter_times(reader, parameters);
     let doc = "How fast a host copies a message that came before its receipt had begun; takes no time if absent.";
     host.copy_rate = reader.optional("copy_rate", &rate(), doc);

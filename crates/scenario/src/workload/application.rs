@@ -11,25 +11,26 @@ use super::{
     Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, Share, WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
-use crate::checks::Checks;
+use crate::checks::{Checks, PACKET};
 use crate::executor::{Outcome, SetupError, TOO_LONG, Work};
 use crate::schema::application;
 use flitlab_base::document::Reader;
 use flitlab_base::memory::Shortage;
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_engine::measure::{
     CompletionBound, Explanation, Logged, Spent, application_bound, explain,
 };
-use flitlab_engine::{EmptyNetwork, Followed, Grant};
+use flitlab_engine::{EmptyNetwork, Followed, Grant, Parameters};
 use flitlab_fabric::CableClass;
 use flitlab_report::{Explained, OperationFacts, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_workload::application::loggops::{self, LogGops, simulate};
-use flitlab_workload::application::{ANY, Action, Schedule, Stuck};
+use flitlab_workload::application::{ANY, Action, Operation, Schedule, Stuck};
 use flitlab_workload::traffic::{
     self, Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
-    PlacementError, Workload,
+    PlacementError, Transfer, Workload,
 };
 
 /// The number of looks at the channels that hold up a critical path.
@@ -66,12 +67,20 @@ impl WorkloadSpec for ApplicationSpec {
                 checks.report(&keys, error.to_string(), "", help);
             }
         }
-        let sends = self.schedule.operations();
-        let largest = sends.filter(|it| it.action == Action::Send).map(|it| it.amount).max();
-        let largest = Bytes(largest.unwrap_or(0));
+        let control = self.host.control_message.0;
+        let sizes = self.schedule.operations().filter_map(|it| match it.action {
+            Action::Send => Some(it.amount),
+            Action::Remote(remote) => {
+                let (request, response) = remote.payloads(it.amount, control);
+                Some(request.max(response))
+            }
+            Action::Receive | Action::Compute => None,
+        });
+        let largest = Bytes(sizes.max().unwrap_or(0));
         // LogGOPS has no packets.
         if self.carrier == Carrier::Flits {
             checks.packets_of_messages(checked.parameters, largest, Access::Write, "application");
+            packets_without_flits(self, checks, checked);
         }
     }
 
@@ -85,11 +94,19 @@ impl WorkloadSpec for ApplicationSpec {
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(u64, Access)) {
-        let sends = self.schedule.operations().filter(|it| it.action == Action::Send);
         let mut most = 0;
-        for send in sends {
-            each(send.amount, Access::Write);
-            most = most.max(send.amount);
+        for &Operation { action, amount, .. } in self.schedule.operations() {
+            match action {
+                Action::Send => {
+                    each(amount, Access::Write);
+                    most = most.max(amount);
+                }
+                Action::Remote(remote) => {
+                    let (bytes, access) = remote.access(amount, self.host.control_message.0);
+                    each(bytes, access);
+                }
+                Action::Receive | Action::Compute => {}
+            }
         }
         // Larger messages are asked for.
         if most > self.host.eager_limit.0 {
@@ -121,8 +138,10 @@ impl WorkloadSpec for ApplicationSpec {
 struct BoundApplication {
     /// The terminals of the ranks.
     places: Vec<u32>,
-    /// Source, destination and payload of each message between nodes.
-    messages: Vec<(u32, u32, u64)>,
+    /// The messages between nodes.
+    messages: Vec<Transfer>,
+    /// Bytes of data in them.
+    payload: u128,
     spec: ApplicationSpec,
 }
 
@@ -136,14 +155,16 @@ fn placed(spec: &ApplicationSpec, scenario: &Scenario) -> Result<Bound, SetupErr
     let messages = spec.messages(&places);
     let mut sorted = messages.clone();
     sorted.sort_unstable();
-    let weights = sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|same| {
-        let bytes: f64 = same.iter().map(|it| it.2.max(1) as f64).sum();
-        (same[0].0, same[0].1, bytes)
+    let ends = |it: &Transfer| (it.source, it.destination);
+    let weights = sorted.chunk_by(|a, b| ends(a) == ends(b)).map(|same| {
+        let bytes: f64 = same.iter().map(|it| it.bytes.max(1) as f64).sum();
+        (same[0].source, same[0].destination, bytes)
     });
     let weights: Vec<_> = weights.collect();
     let pattern = Pattern::of_weights(&weights, fabric)?;
-    let bound = BoundApplication { places, messages, spec: spec.clone() };
-    let mean = bound.payload() / bound.messages.len().max(1) as u128;
+    let payload = spec.payload(&places);
+    let bound = BoundApplication { places, messages, payload, spec: spec.clone() };
+    let mean = payload / bound.messages.len().max(1) as u128;
     let message = (u64::try_from(mean).unwrap_or(u64::MAX).into(), Access::Write);
     Ok(Bound { pattern, message, workload: Box::new(bound) })
 }
@@ -205,6 +226,12 @@ impl BoundWorkload for BoundApplication {
             of(Action::Receive).count(),
             of(Action::Compute).count()
         );
+        let remote =
+            schedule.operations().filter(|it| matches!(it.action, Action::Remote(_))).count();
+        let text = match remote {
+            0 => text,
+            _ => format!("{text}, {remote} one-sided"),
+        };
         let usual = Facts::default();
         let loggops = Some("LogGOPS knows no channels");
         Facts {
@@ -236,7 +263,7 @@ impl BoundWorkload for BoundApplication {
                 return Err(Hangs { time: ranks.time, warning });
             }
         };
-        let each = self.payload() as f64 / ended.share.senders().len().max(1) as f64;
+        let each = self.payload as f64 / ended.share.senders().len().max(1) as f64;
         let row = &mut result.measured;
         let completion = outcome.time();
         (row.completion_time, row.simulated_time) = (Some(completion), Some(completion));
@@ -289,11 +316,6 @@ fn with_times(row: &mut PointRow, explanation: &Explanation) {
 }
 
 impl BoundApplication {
-    /// Payload of all messages between nodes.
-    fn payload(&self) -> u128 {
-        self.messages.iter().map(|it| u128::from(it.2)).sum()
-    }
-
     /// Where an application's time went.
     fn explain(&self, share: Share<'_>, outcome: &traffic::Outcome) -> Explanation {
         let (spec, places) = (&self.spec, &self.places);
@@ -304,10 +326,7 @@ impl BoundApplication {
                 return leg.delivered - leg.injected;
             }
             let adapter = &spec.host.adapter;
-            let bytes = match leg.kind {
-                LegKind::Eager | LegKind::Data => spec.schedule.operation(leg.operation).amount,
-                LegKind::Ask | LegKind::Answer | LegKind::Finish => spec.host.control_message.0,
-            };
+            let (bytes, performing) = sent(leg, spec, parameters);
             let last = parameters.packets(bytes).1.unwrap_or(parameters.maximum_payload.0);
             let flits = parameters.packet_flits(last);
             let ends = ends_of(leg, spec).map(|rank| places[rank as usize]);
@@ -317,10 +336,12 @@ impl BoundApplication {
             let early = if adapter.cut_through { trailing } else { Picoseconds::ZERO };
             let before = parameters.message_flits(bytes).saturating_sub(flits.into());
             let leading = parameters.ejection_flit_time() * before;
-            alone - early + spec.host.arrival(leg.kind, leading)
+            let early = if leg.kind == LegKind::Request { Picoseconds::ZERO } else { early };
+            alone - early + spec.host.arrival(leg.kind, leading) + performing
         };
         let bars = share.simulation().bars_of_each();
-        explain(&spec.schedule, &outcome.records, places, bars, flight)
+        let noticing = spec.host.receive_overhead;
+        explain(&spec.schedule, &outcome.records, places, bars, noticing, flight)
     }
 
     /// Adds the channels that the critical path waited for, and which of them held each message up
@@ -425,6 +446,7 @@ fn facts(schedule: &Schedule, number: u32) -> OperationFacts {
         Action::Compute => "compute",
         Action::Send => "send",
         Action::Receive => "receive",
+        Action::Remote(remote) => remote.name(),
     };
     let is_message = operation.action != Action::Compute;
     OperationFacts {
@@ -466,8 +488,53 @@ fn ends_of(leg: &Leg, spec: &ApplicationSpec) -> [u32; 2] {
     let receiver = spec.schedule.operation(leg.operation).peer;
     match leg.kind {
         // It goes the other way.
-        LegKind::Answer | LegKind::Finish => [receiver, sender],
-        LegKind::Eager | LegKind::Data | LegKind::Ask => [sender, receiver],
+        LegKind::Answer | LegKind::Finish | LegKind::Response => [receiver, sender],
+        LegKind::Eager | LegKind::Data | LegKind::Ask | LegKind::Request => [sender, receiver],
+    }
+}
+
+/// The payload of a leg, and how long the target's adapter works on a request.
+fn sent(leg: &Leg, spec: &ApplicationSpec, parameters: &Parameters) -> (u64, Picoseconds) {
+    let &Operation { action, amount, .. } = spec.schedule.operation(leg.operation);
+    let control = spec.host.control_message.0;
+    match (leg.kind, action) {
+        (LegKind::Request, Action::Remote(remote)) => {
+            let atomic =
+                if remote.is_atomic() { parameters.atomic_time } else { Picoseconds::ZERO };
+            (remote.payloads(amount, control).0, atomic + parameters.service_time)
+        }
+        (LegKind::Response, Action::Remote(remote)) => {
+            (remote.payloads(amount, control).1, Picoseconds::ZERO)
+        }
+        (LegKind::Ask | LegKind::Answer | LegKind::Finish, _) => (control, Picoseconds::ZERO),
+        _ => (amount, Picoseconds::ZERO),
+    }
+}
+
+/// Without header and checksum a packet without payload has no flits.
+fn packets_without_flits(spec: &ApplicationSpec, checks: &mut Checks<'_>, checked: &Checked<'_>) {
+    let parameters = checked.parameters;
+    if !checks.sound(&PACKET) || parameters.header_flits + parameters.checksum_flits > 0 {
+        return;
+    }
+    let control = spec.host.control_message.0;
+    let is_empty = |number: &u32| match spec.schedule.operation(*number).action {
+        Action::Remote(remote) => {
+            let amount = spec.schedule.operation(*number).amount;
+            let (request, response) = remote.payloads(amount, control);
+            request == 0 || response == 0
+        }
+        _ => false,
+    };
+    let all = narrow(spec.schedule.operations().len());
+    if let Some(number) = (0..all).find(is_empty) {
+        let message = format!(
+            "{} has a request or a response without payload, which without header and checksum is a packet of no \
+             flits",
+            spec.schedule.describe(number)
+        );
+        let keys = ["application.file", "application.schedule", PACKET[2], PACKET[3]];
+        checks.refuse(&keys, message, "set `header_flits` to 1");
     }
 }
 

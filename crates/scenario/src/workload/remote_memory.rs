@@ -100,11 +100,11 @@ fn operation(reader: &mut Reader<'_>) -> Option<RemoteOperation> {
     reader.choice(
         &choice,
         vec![
-            plain("put", RemoteOperation::Put, put),
-            plain("get", RemoteOperation::Get, get),
-            plain("add", RemoteOperation::Add, add),
-            plain("xor", RemoteOperation::Xor, xor),
-            plain("compare-and-swap", RemoteOperation::CompareAndSwap, swap),
+            plain(RemoteOperation::Put.name(), RemoteOperation::Put, put),
+            plain(RemoteOperation::Get.name(), RemoteOperation::Get, get),
+            plain(RemoteOperation::Add.name(), RemoteOperation::Add, add),
+            plain(RemoteOperation::Xor.name(), RemoteOperation::Xor, xor),
+            plain(RemoteOperation::CompareAndSwap.name(), RemoteOperation::CompareAndSwap, swap),
         ],
     )
 }

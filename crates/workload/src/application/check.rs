@@ -49,7 +49,7 @@ pub fn check(schedule: &Schedule) -> Vec<Unmatched> {
             let operation = schedule.operation(number);
             let (peer, tag) = (operation.peer, operation.tag);
             messages.push(match operation.action {
-                Action::Compute => continue,
+                Action::Compute | Action::Remote(_) => continue,
                 Action::Send => Message { to: peer, from: rank, tag, receives: false, number },
                 Action::Receive => Message { to: rank, from: peer, tag, receives: true, number },
             });
@@ -150,6 +150,7 @@ mod tests {
             &["send 8b to 1 tag 3\nsend 8b to 1", "recv 8b from -1\nrecv 8b from 0 tag -1"],
             &["send 8b to 1 tag -1", "recv 8b from 0 tag 7"],
             &["calc 5", ""],
+            &["put 8b to 1\nget 8b from 1", ""],
         ] {
             assert_eq!(found(ranks), [""; 0], "{ranks:?}");
         }

@@ -10,6 +10,7 @@
 //! | `schedule` | operations of ranks and their dependencies |
 //! | `stuck` | operations that can't go on |
 //! | `matching` | messages and receipts that wait for each other |
+//! | `remote` | operations upon the memory of other nodes |
 //! | [`read`] | files of other programs, by format |
 //! | [`loggops`] | a schedule's time without a network: the LogGOPS model |
 //! | `tally` | a schedule, counted |
@@ -22,6 +23,7 @@ mod lines;
 pub mod loggops;
 mod matching;
 pub mod read;
+mod remote;
 mod schedule;
 mod stuck;
 mod tally;
@@ -30,6 +32,7 @@ pub(crate) use lines::{Line, Lines};
 pub(crate) use matching::{Found, Matching};
 
 pub use check::{Unmatched, check};
+pub use remote::RemoteOperation;
 pub use schedule::{
     ANY, Action, MAX_NANOSECONDS, MAX_OPERATIONS, Operation, Schedule, ScheduleBuilder,
     ScheduleError, Until,

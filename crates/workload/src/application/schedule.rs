@@ -7,6 +7,7 @@
 
 use std::ops::Range;
 
+use super::remote::RemoteOperation;
 use flitlab_base::memory::{Shortage, claim, grow, reserve};
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::prefetch;
@@ -37,17 +38,21 @@ pub enum Action {
     Receive,
     /// Computes.
     Compute,
+    /// Does something to the memory of another rank, which does nothing itself: a one-sided
+    /// operation. It ends when the acknowledgement, the data or the old value are back.
+    Remote(RemoteOperation),
 }
 
 /// One operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Bytes of a message; nanoseconds of a computation.
+    /// Bytes of a message, or that are put, got or changed; nanoseconds of a computation.
     pub amount: u64,
-    /// The rank that is sent to, or received from; [`ANY`] stands for every sender. 0 of a
-    /// computation.
+    /// The rank that is sent to, or received from, or whose memory it is; [`ANY`] stands for every
+    /// sender. 0 of a computation.
     pub peer: u32,
-    /// The tag that a message and its receipt must share; a receipt with [`ANY`] takes any.
+    /// The tag that a message and its receipt must share; a receipt with [`ANY`] takes any. 0 of
+    /// all else.
     pub tag: u32,
     /// The kind of operation.
     pub action: Action,
@@ -74,6 +79,11 @@ impl Operation {
     /// Computing for so many nanoseconds.
     pub const fn compute(nanoseconds: u64) -> Self {
         Self { action: Action::Compute, ..Self::send(nanoseconds, 0, 0) }
+    }
+
+    /// A one-sided operation upon so many bytes of a rank's memory.
+    pub const fn remote(operation: RemoteOperation, bytes: u64, rank: u32) -> Self {
+        Self { action: Action::Remote(operation), ..Self::send(bytes, rank, 0) }
     }
 }
 
@@ -295,6 +305,11 @@ impl Schedule {
                 format!("{what} of rank {rank} (receive {amount} B from {peer}, {tag})")
             }
             Action::Compute => format!("{what} of rank {rank} (compute {amount} ns)"),
+            Action::Remote(operation) => {
+                let name = operation.name();
+                let to = if operation == RemoteOperation::Get { "from" } else { "to" };
+                format!("{what} of rank {rank} ({name} {amount} B {to} {peer})")
+            }
         }
     }
 }
@@ -319,6 +334,15 @@ pub enum ScheduleError {
         "a computation takes {MAX_NANOSECONDS} ns (213 days) at the most: a later time can't be told"
     )]
     TooLong,
+    /// A one-sided operation is upon fewer or more bytes than one may be.
+    #[error(
+        "one-sided operations of the kind {} are upon {} to {} bytes",
+        operation.name(), operation.sizes().start(), operation.sizes().end()
+    )]
+    RemoteSize {
+        /// The kind of operation.
+        operation: RemoteOperation,
+    },
     /// What a rank computes one after the other takes longer than can be told.
     #[error(
         "rank {rank} computes for more than {MAX_NANOSECONDS} ns (213 days) in all: its end is later than can be told"
@@ -405,7 +429,8 @@ impl ScheduleBuilder {
     /// Gives the rank another operation. Its place in the rank.
     ///
     /// # Errors
-    /// If there are [`MAX_OPERATIONS`] of them, it computes for more than [`MAX_NANOSECONDS`], or
+    /// If there are [`MAX_OPERATIONS`] of them, it computes for more than [`MAX_NANOSECONDS`], is a
+    /// one-sided operation of another [size](RemoteOperation::sizes) than it may have, or
     /// there is no memory.
     pub fn add(&mut self, operation: Operation) -> Result<u32, ScheduleError> {
         if self.schedule.steps.len() >= MAX_OPERATIONS as usize {
@@ -413,6 +438,11 @@ impl ScheduleBuilder {
         }
         if operation.action == Action::Compute && operation.amount > MAX_NANOSECONDS {
             return Err(ScheduleError::TooLong);
+        }
+        if let Action::Remote(remote) = operation.action
+            && !remote.sizes().contains(&operation.amount)
+        {
+            return Err(ScheduleError::RemoteSize { operation: remote });
         }
         self.shortage()?;
         grow(&mut self.schedule.steps, THIS)?;

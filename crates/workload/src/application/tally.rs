@@ -22,6 +22,10 @@ pub struct Tally {
     pub receives: u64,
     /// Operations that compute.
     pub computations: u64,
+    /// Operations upon the memory of other ranks.
+    pub one_sided: u64,
+    /// Bytes that these put, get or change.
+    pub one_sided_bytes: u64,
     /// Bytes of all messages.
     pub bytes: u64,
     /// The classes of sizes that have messages, from small to large.
@@ -63,14 +67,14 @@ impl Tally {
     pub fn new(schedule: &Schedule) -> Self {
         let ranks = schedule.ranks();
         let mut classes = [(0u64, 0u64); CLASSES.len() + 1];
-        let (mut counts, mut dependencies) = ([0u64; 3], 0);
+        let (mut receives, mut computations, mut dependencies) = (0, 0, 0);
+        let (mut one_sided, mut one_sided_bytes) = (0, 0u64);
         let mut shares = [Vec::new(), Vec::new(), Vec::new()];
         for rank in 0..ranks {
             let mut own = [0u64; 3];
             for number in schedule.of_rank(rank) {
                 let operation = schedule.operation(number);
                 dependencies += u64::from(schedule.waits(number));
-                counts[operation.action as usize] += 1;
                 match operation.action {
                     Action::Send => {
                         let class = CLASSES.partition_point(|&limit| limit < operation.amount);
@@ -79,8 +83,15 @@ impl Tally {
                         own[0] += 1;
                         own[1] = own[1].saturating_add(operation.amount);
                     }
-                    Action::Receive => {}
-                    Action::Compute => own[2] = own[2].saturating_add(operation.amount),
+                    Action::Receive => receives += 1,
+                    Action::Compute => {
+                        computations += 1;
+                        own[2] = own[2].saturating_add(operation.amount);
+                    }
+                    Action::Remote(_) => {
+                        one_sided += 1;
+                        one_sided_bytes = one_sided_bytes.saturating_add(operation.amount);
+                    }
                 }
             }
             for (shares, own) in shares.iter_mut().zip(own) {
@@ -101,9 +112,11 @@ impl Tally {
             ranks,
             operations: schedule.operations().len() as u64,
             dependencies,
-            sends: counts[Action::Send as usize],
-            receives: counts[Action::Receive as usize],
-            computations: counts[Action::Compute as usize],
+            sends: classes.iter().map(|class| class.0).sum(),
+            receives,
+            computations,
+            one_sided,
+            one_sided_bytes,
             bytes: classes.iter().fold(0, |sum, class| sum.saturating_add(class.1)),
             sizes: sizes.collect(),
             messages_sent,
@@ -132,10 +145,11 @@ mod tests {
     #[test]
     fn messages_are_counted_by_size_and_by_rank() {
         let text = "num_ranks 2\nrank 0 {\na: send 64b to 1\nb: send 65b to 1\nsend 5000000b to 1\ncalc 7\nb requires a\n}\n\
-                    rank 1 {\nrecv 64b from 0\n}\n";
+                    rank 1 {\nrecv 64b from 0\nput 300b to 0\nadd 8b to 0\n}\n";
         let tally = Tally::new(&goal::read_from("x.goal", &mut text.as_bytes()).unwrap());
-        assert_eq!((tally.operations, tally.dependencies, tally.bytes), (5, 1, 5_000_129));
+        assert_eq!((tally.operations, tally.dependencies, tally.bytes), (7, 1, 5_000_129));
         assert_eq!((tally.sends, tally.receives, tally.computations), (3, 1, 1));
+        assert_eq!((tally.one_sided, tally.one_sided_bytes), (2, 308));
         let sizes: Vec<_> =
             tally.sizes.iter().map(|it| (it.from_bytes, it.to_bytes, it.messages)).collect();
         assert_eq!(sizes, [(0, Some(64), 1), (65, Some(1024), 1), (4 << 20 | 1, None, 1)]);

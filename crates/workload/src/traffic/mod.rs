@@ -20,10 +20,11 @@ mod spec;
 mod until;
 mod workload;
 
+pub use crate::application::RemoteOperation;
 pub use allocation::{Allocation, AllocationError, Free};
 pub use application::{
     AdapterTimes, Answer, Application, ApplicationSpec, Carrier, HostParameters, Job, JobKind, Leg,
-    LegKind, Outcome, Placement, PlacementError, Records, RemoteRead, RoomWait,
+    LegKind, Outcome, Placement, PlacementError, Records, RemoteRead, RoomWait, Transfer,
 };
 pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
 pub use exchange::Exchange;
@@ -35,7 +36,7 @@ pub use pattern::{
     PatternSpec, WorstCase,
 };
 pub use process::Arrivals;
-pub use remote_memory::{RemoteMemory, RemoteMemorySpec, RemoteOperation};
+pub use remote_memory::{RemoteMemory, RemoteMemorySpec};
 pub use script::Script;
 pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
 pub use silent::Silent;

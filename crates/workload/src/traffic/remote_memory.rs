@@ -15,38 +15,27 @@ use super::workload::boxed;
 use super::{
     Access, Message, MessageKind, Needs, Pattern, PatternSpec, Wake, Workload, restored, saved,
 };
+use crate::application::RemoteOperation;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
 
-/// The effect of an operation on the memory of its target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemoteOperation {
-    /// Writes; the target acknowledges it.
-    Put,
-    /// Reads.
-    Get,
-    /// Adds to what is there, and returns what was there before.
-    Add,
-    /// Combines the value there with an operand by exclusive or, and returns the old value.
-    Xor,
-    /// Replaces what is there if it equals another operand, and returns what was there before. Not
-    /// Angara's.
-    CompareAndSwap,
-}
-
 impl RemoteOperation {
-    /// Whether the target performs one after the other.
-    pub fn is_atomic(self) -> bool {
-        matches!(self, Self::Add | Self::Xor | Self::CompareAndSwap)
+    /// The sizes of request and response of an operation upon so many bytes as messages that are
+    /// read: bytes of the response, and the request. `request` is as for
+    /// [`payloads`](Self::payloads).
+    pub fn access(self, bytes: u64, request: u64) -> (u64, Access) {
+        let (request, response) = self.payloads(bytes, request);
+        (response, Access::Read { request: Bytes(request) })
     }
 
-    /// How many values of its size a request brings to the target.
-    fn operands(self) -> u64 {
+    /// The kind of the message that is such an operation.
+    pub fn kind(self, bytes: u64, request: u64) -> MessageKind {
+        let request = self.payloads(bytes, request).0;
         match self {
-            Self::Get => 0,
-            Self::Put | Self::Add | Self::Xor => 1,
-            Self::CompareAndSwap => 2,
+            Self::Put => MessageKind::Put,
+            Self::Get => MessageKind::Read { request: narrow(request) },
+            _ => MessageKind::Atomic { request: narrow(request) },
         }
     }
 }
@@ -82,26 +71,13 @@ pub struct RemoteMemorySpec {
 impl RemoteMemorySpec {
     /// Payload of the request and of the response.
     pub fn payloads(&self) -> (u64, u64) {
-        let operands = self.operation.operands() * self.message.0;
-        match self.operation {
-            RemoteOperation::Put => (operands, 0),
-            _ => (self.request.0 + operands, self.message.0),
-        }
+        self.operation.payloads(self.message.0, self.request.0)
     }
 
     /// Returns the sizes of request and response as messages that are read: bytes of the response,
     /// and the request.
     pub fn access(&self) -> (u64, Access) {
-        let (request, response) = self.payloads();
-        (response, Access::Read { request: Bytes(request) })
-    }
-
-    fn kind(&self) -> MessageKind {
-        match self.operation {
-            RemoteOperation::Put => MessageKind::Put,
-            RemoteOperation::Get => MessageKind::Read { request: narrow(self.payloads().0) },
-            _ => MessageKind::Atomic { request: narrow(self.payloads().0) },
-        }
+        self.operation.access(self.message.0, self.request.0)
     }
 
     /// How many operations a node has done upon each of its partners, of which it has so many, in
@@ -183,7 +159,7 @@ impl RemoteMemory {
             }
         }
         Self {
-            kind: spec.kind(),
+            kind: spec.operation.kind(spec.message.0, spec.request.0),
             spec: spec.clone(),
             pattern,
             steps,

@@ -278,6 +278,7 @@ impl Workload for Several {
             deferred: all.deferred | own.deferred,
             waits: all.waits | own.waits,
             first_flits: all.first_flits | own.first_flits,
+            both_ways: all.both_ways | own.both_ways,
         })
     }
 
@@ -308,10 +309,10 @@ impl Workload for Several {
         self.wake(class, wake)
     }
 
-    fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
+    fn waited_for_room(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
         let (class, tag) = place(tag);
         if self.needs[class].waits {
-            self.members[class].waited_for_room(tag, time);
+            self.members[class].waited_for_room(terminal, tag, time);
         }
     }
 

@@ -40,6 +40,10 @@ pub struct Needs {
     /// Whether a message counts for it from the first flit of its last packet on: [`Receipt`] says
     /// how long that is before the last flit.
     pub first_flits: bool,
+    /// Whether [`Workload::received`] has to be called for messages that are answered as well: at
+    /// their destination, and at their source for the answer, where [`Workload::sent`] is called
+    /// otherwise.
+    pub both_ways: bool,
 }
 
 /// The times that hosts need for a message besides the network.
@@ -151,9 +155,9 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
         Wake::Nobody
     }
 
-    /// A message whose last packet is sent now waited for so long in its adapter since the first
-    /// router had no room.
-    fn waited_for_room(&mut self, _tag: u64, _time: Picoseconds) {}
+    /// A message whose last packet a terminal sends now waited for so long in its adapter since the
+    /// first router had no room. A response has the tag of what it answers.
+    fn waited_for_room(&mut self, _terminal: u32, _tag: u64, _time: Picoseconds) {}
 
     /// Whether the message with this tag has no data of its own: it arranges one that has.
     fn is_control(&self, _tag: u64) -> bool {

@@ -22,7 +22,9 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec};
+use flitlab_workload::traffic::{
+    Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec, Transfer,
+};
 
 /// The most messages of a round that are looked at.
 const MAX_MESSAGES: u64 = 1 << 23;
@@ -176,23 +178,22 @@ pub fn remote_memory_bound(
     Some(longest(times.channels(flows), hosts, None))
 }
 
-/// Returns a lower bound on the completion time of an application's messages, given as source,
-/// destination and bytes. A host takes the given overheads to send a message and to receive one.
+/// Returns a lower bound on the completion time of an application's messages. A host takes the given overheads to send a message and to receive one.
 /// `None` if the messages are too many to look at.
 pub fn application_bound(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
-    messages: &[(u32, u32, u64)],
+    messages: &[Transfer],
     hosts: (Picoseconds, Picoseconds),
 ) -> Option<CompletionBound> {
     if messages.len() as u64 > MAX_MESSAGES {
         return None;
     }
     let times = Times::new(fabric, routes, parameters);
-    let flows = messages.iter().map(|&(from, to, bytes)| {
+    let flows = messages.iter().map(|&Transfer { source, destination, bytes, is_response }| {
         let (size, turn) = (times.size(bytes), Turn::Unknown);
-        Flow { from, to, size, is_response: false, times: 1, turn }
+        Flow { from: source, to: destination, size, is_response, times: 1, turn }
     });
     Some(longest(times.channels(flows), hosts, None))
 }

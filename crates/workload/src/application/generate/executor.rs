@@ -65,6 +65,7 @@ pub(in crate::application) fn carry_out(schedule: &Schedule) -> Carried {
         // A send ends at once, a receive with its message.
         let mut ends = Vec::new();
         match operation.action {
+            Action::Remote(_) => unreachable!("what is made in has no one-sided operations"),
             Action::Compute => {
                 states[number as usize].busy += operation.amount;
                 ends.push(number);

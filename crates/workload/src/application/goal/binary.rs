@@ -274,8 +274,19 @@ impl Part<'_> {
     }
 }
 
+/// Why a schedule has no binary form, if it has none: the operation, and the way out.
+pub(super) fn refusal(schedule: &Schedule) -> Option<String> {
+    let is_remote = |number: &u32| matches!(schedule.operation(*number).action, Action::Remote(_));
+    let remote = (0..narrow(schedule.operations().len())).find(is_remote)?;
+    let which = schedule.describe(remote);
+    Some(format!("GOAL's binary form has no one-sided operations, as {which} is one: write a text"))
+}
+
 /// Writes a file.
 pub(super) fn write(schedule: &Schedule, output: &mut impl Write) -> io::Result<()> {
+    if let Some(message) = refusal(schedule) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     let largest = |of: fn(&Operation) -> u8| schedule.operations().map(of).max().unwrap_or(0);
     output.write_all(&COOKIE.to_le_bytes())?;
     output.write_all(&schedule.ranks().to_le_bytes())?;
@@ -318,6 +329,7 @@ fn write_rank(schedule: &Schedule, rank: u32, output: &mut impl Write) -> io::Re
             Action::Send => 1,
             Action::Receive => 2,
             Action::Compute => 3,
+            Action::Remote(_) => unreachable!("they were refused"),
         };
         output.write_all(&schedule.waits(number).to_le_bytes())?;
         output.write_all(&[kind])?;

@@ -3,11 +3,33 @@
 use std::ops::Range;
 
 use crate::application::complaints::{Flaw, near};
-use crate::application::{ANY, MAX_NANOSECONDS, Operation, Until};
+use crate::application::{ANY, Action, MAX_NANOSECONDS, Operation, RemoteOperation, Until};
 use flitlab_base::narrow::narrow;
 
 /// The words that begin a statement.
-const FIRST_WORDS: [&str; 5] = ["num_ranks", "rank", "send", "recv", "calc"];
+const FIRST_WORDS: [&str; 10] =
+    ["num_ranks", "rank", "send", "recv", "calc", "put", "get", "add", "xor", "cswap"];
+
+/// The word of a one-sided operation, which is flitlab's extension of GOAL.
+pub(super) const fn word_of(operation: RemoteOperation) -> &'static str {
+    match operation {
+        RemoteOperation::CompareAndSwap => "cswap",
+        _ => operation.name(),
+    }
+}
+
+/// The action of which a word begins the statement.
+fn action(word: &str) -> Option<Action> {
+    match word {
+        "send" => Some(Action::Send),
+        "recv" => Some(Action::Receive),
+        "calc" => Some(Action::Compute),
+        _ => {
+            let mut all = RemoteOperation::ALL.into_iter();
+            all.find(|&it| word_of(it) == word).map(Action::Remote)
+        }
+    }
+}
 
 /// A word and where it stands in its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +53,7 @@ pub(super) enum Statement<'l> {
     Open(u32),
     /// `}`
     Close,
-    /// `l1: send 8b to 1`, and the span of the rank that is sent to or received from.
+    /// `l1: send 8b to 1`, and the span of the rank that is named.
     Operation { label: Option<Word<'l>>, operation: Operation, peer: Range<usize> },
     /// `l2 requires l1`
     Wait { waiting: Word<'l>, until: Until, other: Word<'l> },
@@ -182,11 +204,20 @@ impl<'l> Cursor<'l> {
         match word.text {
             "num_ranks" => self.ranks().map_err(|flaw| (None, flaw)),
             "rank" => self.open().map_err(|flaw| (None, flaw)),
-            "send" | "recv" | "calc" => {
-                self.operation(word.text, None).map_err(|flaw| (None, flaw))
-            }
-            _ => self.labelled(word),
+            _ => match action(word.text).filter(|_| !self.follows_label(&word)) {
+                Some(action) => self.operation((word, action), None).map_err(|flaw| (None, flaw)),
+                None => self.labelled(word),
+            },
         }
+    }
+
+    /// Whether a word is a label, though it may begin a statement: GOAL has no one-sided operations
+    /// of its own, so its files may use their words.
+    fn follows_label(&mut self, word: &Word<'_>) -> bool {
+        self.skip_blanks();
+        let behind = |what: &&[u8]| self.bytes().starts_with(what);
+        !matches!(word.text, "send" | "recv" | "calc")
+            && [&b":"[..], b"requires", b"irequires"].iter().any(behind)
     }
 
     fn ranks(&mut self) -> Result<Statement<'l>, Flaw> {
@@ -208,14 +239,18 @@ impl<'l> Cursor<'l> {
     fn labelled(&mut self, label: Word<'l>) -> Result<Statement<'l>, (Option<Word<'l>>, Flaw)> {
         if self.takes(":") {
             let word = self.word();
-            let Some(word @ Word { text: "send" | "recv" | "calc", .. }) = word else {
+            let begun = word.clone().and_then(|word| Some((action(word.text)?, word)));
+            let Some((action, word)) = begun else {
                 let span = word.as_ref().map_or_else(|| self.here(), Word::span);
                 if word.as_ref().is_some_and(|word| word.text == "coll") {
                     let flaw = Flaw::new(span, "collective operations in GOAL are not read");
                     let help = "`flitlab schedule all-reduce --algorithm ...` and the like write out their messages";
                     return Err((Some(label), flaw.help(help)));
                 }
-                let flaw = Flaw::new(span, "behind a label stands `send`, `recv` or `calc`");
+                let flaw = Flaw::new(
+                    span,
+                    "behind a label stands `send`, `recv`, `calc`, `put`, `get`, `add`, `xor` or `cswap`",
+                );
                 let is_coll = word.as_ref().is_some_and(|word| word.text == "coll");
                 let near = word.and_then(|word| near(word.text, FIRST_WORDS));
                 let flaw = match near {
@@ -228,7 +263,7 @@ impl<'l> Cursor<'l> {
                 };
                 return Err((Some(label), flaw));
             };
-            return match self.operation(word.text, Some(label.clone())) {
+            return match self.operation((word, action), Some(label.clone())) {
                 Ok(statement) => Ok(statement),
                 Err(flaw) => Err((Some(label), flaw)),
             };
@@ -253,36 +288,49 @@ impl<'l> Cursor<'l> {
         }
     }
 
-    fn operation(&mut self, kind: &str, label: Option<Word<'l>>) -> Result<Statement<'l>, Flaw> {
-        if kind == "calc" {
+    fn operation(
+        &mut self,
+        (word, action): (Word<'l>, Action),
+        label: Option<Word<'l>>,
+    ) -> Result<Statement<'l>, Flaw> {
+        let word = word.text;
+        if action == Action::Compute {
             let (time, _) = self.number("a time in nanoseconds", MAX_NANOSECONDS, "calc 1500")?;
             let mut operation = Operation::compute(time);
             self.stream(&mut operation)?;
             return Ok(Statement::Operation { label, operation, peer: 0..0 });
         }
-        let (example, direction) = match kind {
-            "send" => ("send 8b to 1", "to"),
-            _ => ("recv 8b from 1", "from"),
+        let direction = match action {
+            Action::Receive | Action::Remote(RemoteOperation::Get) => "from",
+            _ => "to",
         };
-        let (bytes, _) = self.number("a size in bytes", u64::MAX, example)?;
+        let example = &*format!("{word} 8b {direction} 1");
+        let (bytes, size) = self.number("a size in bytes", u64::MAX, example)?;
+        if let Action::Remote(operation) = action
+            && !operation.sizes().contains(&bytes)
+        {
+            let (least, most) = operation.sizes().into_inner();
+            return Err(Flaw::new(size, format!("`{word}` is of {least} to {most} bytes")));
+        }
         self.expect("b", "the size", example)?;
         self.expect(direction, "the size", example)?;
         let (rank, peer) = match self.any() {
-            Some(span) if kind == "send" => {
-                return Err(Flaw::new(span, "a message is sent to one rank")
-                    .label("only `recv` can be from any rank, -1"));
+            Some(span) if action == Action::Receive => (ANY, span),
+            Some(span) => {
+                let message = match action {
+                    Action::Send => "a message is sent to one rank",
+                    _ => "a one-sided operation is upon the memory of one rank",
+                };
+                return Err(Flaw::new(span, message).label("only `recv` can be from any rank, -1"));
             }
-            Some(span) => (ANY, span),
             None => {
                 let (rank, span) = self.number("a rank", u64::from(ANY - 1), example)?;
                 (narrow(rank), span)
             }
         };
-        let mut operation = match kind {
-            "send" => Operation::send(bytes, rank, 0),
-            _ => Operation::receive(bytes, rank, 0),
-        };
-        if self.takes("tag") {
+        let mut operation = Operation { action, ..Operation::send(bytes, rank, 0) };
+        let is_matched = !matches!(action, Action::Remote(_));
+        if is_matched && self.takes("tag") {
             operation.tag = match self.any() {
                 Some(_) => ANY,
                 None => narrow(self.number("a tag", u64::from(ANY - 1), "tag 7")?.0),
@@ -309,7 +357,10 @@ impl<'l> Cursor<'l> {
         let flaw = Flaw::new(span, "a statement ends with its line");
         let options = ["tag", "cpu", "nic"];
         if options.iter().any(|option| rest.starts_with(option)) {
-            return flaw.help("the options of a message come in this order: `tag 7 cpu 1 nic 0`; `calc` takes `cpu` alone");
+            return flaw.help(
+                "the options of a message come in this order: `tag 7 cpu 1 nic 0`; `calc` takes `cpu` alone, and \
+                 one-sided operations have no tag, since nothing is matched",
+            );
         }
         match near(rest, options) {
             Some(near) => flaw.label(format!("did you mean `{near}`?")),

@@ -166,11 +166,20 @@ fn not_goal(file: &Beginning, name: &str) -> Option<Diagnostic> {
 /// has no labels.
 ///
 /// # Errors
-/// If it can't be written.
+/// If it can't be written; with [`InvalidInput`](io::ErrorKind::InvalidInput) if there is a
+/// [`refusal`].
 pub fn write(schedule: &Schedule, form: Form, output: &mut impl Write) -> io::Result<()> {
     match form {
         Form::Text => write::text(schedule, output),
         Form::Binary => binary::write(schedule, output),
+    }
+}
+
+/// Why a schedule can't be written in a form, if it can't: what is in the way, and the way out.
+pub fn refusal(schedule: &Schedule, form: Form) -> Option<String> {
+    match form {
+        Form::Text => None,
+        Form::Binary => binary::refusal(schedule),
     }
 }
 

@@ -4,7 +4,9 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::application::{ANY, Action, Operation, ScheduleBuilder, Until};
+use crate::application::{
+    ANY, Action, Operation, RemoteOperation, ScheduleBuilder, ScheduleError, Until,
+};
 
 const LOGGOPSIM: [(&str, u32, usize); 3] = [
     (include_str!("../../../../../tests/goal/bcast_binomial_32.goal"), 32, 62),
@@ -54,16 +56,23 @@ fn assert_survives(schedule: &Schedule) {
         assert!(schedule.label(number).is_none() || schedule.label(number) == again.label(number));
     }
     assert_eq!(written(&again, Form::Text), text);
+    if let Some(why) = refusal(schedule, Form::Binary) {
+        let error = write(schedule, Form::Binary, &mut Vec::new()).unwrap_err();
+        assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::InvalidInput, why));
+        return;
+    }
     let binary = written(schedule, Form::Binary);
     let again = read_bytes(&binary).unwrap();
     assert_eq!(again, without_labels(schedule));
     assert_eq!(written(&again, Form::Binary), binary);
 }
 
-/// Ranks with operations of all kinds, each of which may wait for some that come before it.
+/// Ranks with operations of all kinds, each of which may wait for some that come before it; half of
+/// the schedules have one-sided ones.
 fn random_schedule(random: &mut impl Rng) -> Schedule {
     let mut builder = ScheduleBuilder::new();
     let ranks = random.random_range(1..6);
+    let kinds = random.random_range(4..6);
     for _ in 0..ranks {
         for place in 0..random.random_range(0..12u32) {
             let bits = random.random_range(0..64);
@@ -71,7 +80,12 @@ fn random_schedule(random: &mut impl Rng) -> Schedule {
             let peer = random.random_range(0..ranks);
             let tag = random.random_range(0..ANY);
             let tag = [0, ANY, tag][random.random_range(0..3)];
-            let mut operation = match random.random_range(0..4) {
+            let mut operation = match random.random_range(0..kinds) {
+                4 => {
+                    let kind = RemoteOperation::ALL[random.random_range(0..5)];
+                    let (least, most) = kind.sizes().into_inner();
+                    Operation::remote(kind, random.random_range(least..=most), peer)
+                }
                 0 => Operation::send(amount, peer, tag),
                 1 => Operation::receive(amount, peer, tag),
                 2 => Operation::receive(amount, ANY, tag),
@@ -134,6 +148,30 @@ fn all_of_the_grammar_is_read() {
 }
 
 #[test]
+fn one_sided_operations_are_read_and_their_words_are_still_labels() {
+    let text = "num_ranks 2\nrank 0 {\nput: put 8b to 1\nget 300b from 0 cpu 2 nic 1\nadd :add 8b to 1\n\
+                l: xor 64b to 1\ncswap: cswap 16 b to 1 cpu 1\nadd requires put\ncswap irequires add\n}\n\
+                rank 1 {\n}\n";
+    let schedule = read_bytes(text.as_bytes()).unwrap();
+    let expected = [
+        Operation::remote(RemoteOperation::Put, 8, 1),
+        Operation { stream: 2, adapter: 1, ..Operation::remote(RemoteOperation::Get, 300, 0) },
+        Operation::remote(RemoteOperation::Add, 8, 1),
+        Operation::remote(RemoteOperation::Xor, 64, 1),
+        Operation { stream: 1, ..Operation::remote(RemoteOperation::CompareAndSwap, 16, 1) },
+    ];
+    assert!(schedule.operations().eq(&expected));
+    assert_eq!(schedule.dependants(2).collect::<Vec<_>>(), [(4, Until::Begun)]);
+    assert_survives(&schedule);
+    let why = refusal(&schedule, Form::Binary).unwrap();
+    assert!(why.contains("`put` of rank 0 (put 8 B to rank 1)") && why.contains("text"), "{why}");
+    let mut builder = ScheduleBuilder::new();
+    let operation = RemoteOperation::Add;
+    let large = builder.add(Operation::remote(operation, 65, 0));
+    assert_eq!(large, Err(ScheduleError::RemoteSize { operation }));
+}
+
+#[test]
 fn a_mistake_is_shown_with_its_line_and_a_way_out() {
     let text = "rank 0 {\nl1: calc 5\nfirst: calc 6\nl1 requires frist\n}\nrank 1 {\n}\n";
     let expected = "\
@@ -157,7 +195,16 @@ fn every_mistake_has_its_message() {
         ("send 8b to", "a rank is a whole number"),
         ("sned 8b to 1", "did you mean `send`?"),
         ("l1: sned 8b to 1", "did you mean `send`?"),
-        ("l1: l2", "behind a label stands `send`, `recv` or `calc`"),
+        ("l1: l2", "behind a label stands `send`, `recv`, `calc`, `put`"),
+        ("put 8b to 2", "there is no rank 2"),
+        ("put 8b to -1", "a one-sided operation is upon the memory of one rank"),
+        ("put 8b from 1", "`to` is missing behind the size"),
+        ("get 8b to 1", "`from` is missing behind the size"),
+        ("xor 8b to 1 tag 7", "one-sided operations have no tag"),
+        ("add 65b to 1", "`add` is of 1 to 64 bytes"),
+        ("cswap 0b to 1", "`cswap` is of 1 to 64 bytes"),
+        ("put 1073741825b to 1", "`put` is of 0 to 1073741824 bytes"),
+        ("cswp 8b to 1", "did you mean `cswap`?"),
         ("send 18446744073709551616b to 1", "a size in bytes is too large"),
         ("recv 1b from 0 tag 4294967295", "4294967294 at the most"),
         ("recv 1b from 0 tag -2", "a tag can't be negative"),

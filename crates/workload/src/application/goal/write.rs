@@ -3,7 +3,8 @@
 use std::fmt::{self, Display};
 use std::io::{self, Write};
 
-use crate::application::{ANY, Action, Operation, Schedule, Until};
+use super::line::word_of;
+use crate::application::{ANY, Action, Operation, RemoteOperation, Schedule, Until};
 
 /// Writes a schedule: rank by rank its operations, then what they wait for, in the order in which
 /// they are woken.
@@ -38,6 +39,10 @@ fn operation(operation: &Operation, output: &mut impl Write) -> io::Result<()> {
         Action::Compute => write!(output, "calc {amount}")?,
         Action::Send => write!(output, "send {amount}b to {}", Number(peer))?,
         Action::Receive => write!(output, "recv {amount}b from {}", Number(peer))?,
+        Action::Remote(remote) => {
+            let to = if remote == RemoteOperation::Get { "from" } else { "to" };
+            write!(output, "{} {amount}b {to} {peer}", word_of(remote))?;
+        }
     }
     let computes = action == Action::Compute;
     if tag != 0 && !computes {

@@ -95,7 +95,21 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
         let adapter = hosts.adapter(rank, operation.adapter);
         let busy = overhead + more * overhead_per_byte;
         let mut sender_first = false;
-        if event.is_message {
+        if let Action::Remote(_) = operation.action {
+            if event.is_message {
+                hosts.answer(number, time);
+                freed.done(&mut hosts, number, rank, time, true);
+            } else {
+                let free = hosts.one_sided_free(number);
+                if free > time {
+                    queue.push(free, event);
+                    continue;
+                }
+                freed.begun(&mut hosts, number, rank);
+                let answered = hosts.ask(number, time, parameters);
+                queue.push(answered, Event { is_message: true, ..event });
+            }
+        } else if event.is_message {
             let place = operation.peer;
             let Some(receipt) = hosts.receipts.take(place, rank, operation.tag) else {
                 hosts.unexpected.wait(place, rank, operation.tag, number);
@@ -175,6 +189,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         }
                     }
                 }
+                Action::Remote(_) => unreachable!("they were looked at above"),
             }
         }
         // Of two ranks the one that was noted later comes first.
@@ -185,7 +200,9 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
         for (operation, rank, earliest) in both.into_iter().flat_map(|list| list.drain(..)) {
             let it = schedule.operation(operation);
             let time = match it.action {
-                Action::Send => earliest.max(hosts.send_free[hosts.adapter(rank, it.adapter)]),
+                Action::Send | Action::Remote(_) => {
+                    earliest.max(hosts.send_free[hosts.adapter(rank, it.adapter)])
+                }
                 Action::Compute => earliest.max(hosts.stream_free[hosts.stream(rank, it.stream)]),
                 Action::Receive => earliest,
             };

@@ -72,7 +72,22 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
         let mut partner = None;
         let mut place = rank;
         let mut wait_until = |time| queue.push(Reverse(Event { time, ..event }));
-        if event.is_message {
+        if let Action::Remote(_) = operation.action {
+            if event.is_message {
+                hosts.answer(number, time);
+                hosts.free(number, Until::Done, |number| here.push(number));
+            } else {
+                let free = hosts.one_sided_free(number);
+                if free > time {
+                    wait_until(free);
+                    continue;
+                }
+                let time = hosts.ask(number, time, parameters);
+                hosts.free(number, Until::Begun, |number| here.push(number));
+                queue.push(Reverse(Event { time, order, is_message: true, ..event }));
+                order += 1;
+            }
+        } else if event.is_message {
             // A message arrives at the rank that it was sent to.
             place = operation.peer;
             let stream = hosts.stream(place, operation.stream);
@@ -150,6 +165,7 @@ pub(super) fn simulate(schedule: &Schedule, parameters: &LogGops) -> Result<Fini
                         }
                     }
                 }
+                Action::Remote(_) => unreachable!("they were looked at above"),
             }
         }
         // Freed operations come up by ranks, then kinds.
@@ -185,7 +201,12 @@ fn slower(bytes: u64, one: Picoseconds, other: Picoseconds) -> Picoseconds {
 
 /// Operations that come up together do so in this order.
 fn kind(schedule: &Schedule, number: u32) -> u8 {
-    schedule.operation(number).action as u8
+    match schedule.operation(number).action {
+        Action::Send => 0,
+        Action::Receive => 1,
+        Action::Compute => 2,
+        Action::Remote(_) => 3,
+    }
 }
 
 /// When a rank can begin an operation that was just freed.
@@ -193,7 +214,9 @@ fn free_at(hosts: &Hosts<'_>, rank: u32, number: u32) -> Picoseconds {
     let operation = hosts.schedule.operation(number);
     let stream = hosts.stream_free[hosts.stream(rank, operation.stream)];
     match operation.action {
-        Action::Send => stream.max(hosts.send_free[hosts.adapter(rank, operation.adapter)]),
+        Action::Send | Action::Remote(_) => {
+            stream.max(hosts.send_free[hosts.adapter(rank, operation.adapter)])
+        }
         Action::Receive | Action::Compute => stream,
     }
 }

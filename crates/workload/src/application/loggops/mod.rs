@@ -8,6 +8,10 @@
 //! Two programs of that name give different times for the same schedule, up to eight times as long,
 //! as they charge the gap at different ends. Both are here, rule by rule, each as a [`Dialect`]:
 //! LogGOPSim (`classic`), and the version of it in ATLAHS (`atlahs`; \[atlahs\]).
+//!
+//! One-sided operations are in neither program. Here one keeps its stream busy for `o` and its
+//! adapter for `g` and `G` for each byte but the first. It ends `o + 2 L` and the same `G` after it
+//! was begun, and keeps nobody busy at its target.
 
 mod atlahs;
 mod classic;
@@ -16,6 +20,7 @@ mod gnu;
 use super::matching::Matching;
 use super::schedule::{ANY, Schedule, Until};
 use super::stuck::Stuck;
+use flitlab_base::narrow::try_rounded;
 use flitlab_base::units::Picoseconds;
 
 /// Which program's rules are followed.
@@ -157,6 +162,34 @@ impl<'s> Hosts<'s> {
 
     fn adapter(&self, rank: u32, adapter: u8) -> usize {
         rank as usize * self.adapters + usize::from(adapter)
+    }
+
+    /// When a one-sided operation can begin, as far as its stream and adapter are concerned.
+    fn one_sided_free(&self, number: u32) -> Picoseconds {
+        let (rank, it) = (self.schedule.rank_of(number), self.schedule.operation(number));
+        let stream = self.stream_free[self.stream(rank, it.stream)];
+        stream.max(self.send_free[self.adapter(rank, it.adapter)])
+    }
+
+    /// Begins a one-sided operation at `time`. Returns when it ends: `o`, there and back by `L`, and
+    /// `G` for each byte but the first. Its adapter is busy for `g` and these bytes.
+    fn ask(&mut self, number: u32, time: Picoseconds, parameters: &LogGops) -> Picoseconds {
+        let (rank, it) = (self.schedule.rank_of(number), *self.schedule.operation(number));
+        let more = it.amount.max(1) - 1;
+        #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^53")]
+        let of_bytes = (more as f64 * parameters.gap_per_byte).floor();
+        let of_bytes = ns(try_rounded(of_bytes).unwrap_or(u64::MAX));
+        let (stream, adapter) = (self.stream(rank, it.stream), self.adapter(rank, it.adapter));
+        self.stream_free[stream] = time + ns(parameters.overhead);
+        self.send_free[adapter] = time + ns(parameters.gap) + of_bytes;
+        self.stream_free[stream] + ns(parameters.latency) * 2 + of_bytes
+    }
+
+    /// A one-sided operation ends: its rank is not done before.
+    fn answer(&mut self, number: u32, time: Picoseconds) {
+        let (rank, it) = (self.schedule.rank_of(number), self.schedule.operation(number));
+        let stream = self.stream(rank, it.stream);
+        self.stream_free[stream] = self.stream_free[stream].max(time);
     }
 
     /// Frees the operations that wait for an operation's beginning or end, and for nothing else.

@@ -12,7 +12,8 @@ use flitlab_base::units::Picoseconds;
 pub(super) enum Happening {
     /// A message of this tag is there.
     Arrive { tag: u64 },
-    /// The last flit of a message of this tag has left.
+    /// The last flit of a message of this tag has left, or the one-sided operation of this tag has
+    /// ended.
     Left { tag: u64 },
     /// A stream is done with its job, which may give a message to the adapter. The operation is
     /// said so that it can be fetched ahead; the stream knows it as well.

@@ -27,7 +27,7 @@ const MAX_RECORDED: usize = 20_000_000;
 
 /// Bytes that an operation, a job and a leg take while it is explained where the time went, by experiment:
 /// places by number, and keys to sort by, beside records that are gathered from those of each part.
-const EXPLAINED_OPERATION: usize = 80;
+const EXPLAINED_OPERATION: usize = 96;
 const EXPLAINED_JOB: usize = 2 * size_of::<Job>() + 40;
 const EXPLAINED_LEG: usize = 2 * size_of::<Leg>() + 8;
 
@@ -84,6 +84,8 @@ pub struct Application {
     lead: Option<Picoseconds>,
     /// Whether any messages are so large that they wait until they may come.
     asks: bool,
+    /// Whether there are one-sided operations.
+    is_one_sided: bool,
     state: ApplicationState,
 }
 
@@ -95,8 +97,14 @@ fn tag(number: u32, operation: u32, kind: LegKind) -> u64 {
 
 /// The parts of a [`tag`].
 fn parts(tag: u64) -> (u32, u32, LegKind) {
-    const KINDS: [LegKind; 5] =
-        [LegKind::Eager, LegKind::Ask, LegKind::Answer, LegKind::Data, LegKind::Finish];
+    const KINDS: [LegKind; 6] = [
+        LegKind::Eager,
+        LegKind::Ask,
+        LegKind::Answer,
+        LegKind::Data,
+        LegKind::Finish,
+        LegKind::Request,
+    ];
     let kind = KINDS[narrow::<usize>((tag & 7) - 1)];
     (narrow(tag >> 32), narrow((tag & u64::from(u32::MAX)) >> 3), kind)
 }
@@ -147,6 +155,7 @@ impl Application {
         let is_large =
             |it: &Operation| it.action == Action::Send && it.amount > spec.host.eager_limit.0;
         let asks = schedule.operations().any(is_large);
+        let is_remote = |it: &Operation| matches!(it.action, Action::Remote(_));
         Self {
             schedule: Arc::clone(&spec.schedule),
             host: spec.host.clone(),
@@ -156,6 +165,7 @@ impl Application {
             lead: (!asks || spec.host.answer == Answer::Processor)
                 .then_some(spec.host.send_overhead),
             asks,
+            is_one_sided: schedule.operations().any(is_remote),
             state: ApplicationState {
                 hosts,
                 outgoing: Lines::new(),
@@ -199,6 +209,7 @@ impl Application {
                 Action::Send => (1, 1),
                 Action::Receive => (2, 0),
                 Action::Compute => (1, 0),
+                Action::Remote(_) => (1, 2),
             };
             EXPLAINED_OPERATION + jobs * EXPLAINED_JOB + legs * EXPLAINED_LEG
         });
@@ -217,6 +228,20 @@ impl Application {
 
     fn arrive(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
         self.note(terminal, now, Happening::Arrive { tag })
+    }
+
+    /// The answer to a one-sided operation of a terminal's rank is there at `now`. The rank learns of
+    /// it a receive overhead later, for which no stream is busy.
+    fn answered(&mut self, terminal: u32, tag: u64, now: Picoseconds) -> Wake {
+        self.note(terminal, now + self.host.receive_overhead, Happening::Left { tag })
+    }
+
+    /// The operation of a message with this tag that a terminal receives, and which leg it is.
+    fn leg_at(&self, terminal: u32, tag: u64) -> (u32, LegKind) {
+        let (_, operation, kind) = parts(tag);
+        let initiator = self.terminals[self.schedule.rank_of(operation) as usize];
+        let is_response = kind == LegKind::Request && initiator == terminal;
+        (operation, if is_response { LegKind::Response } else { kind })
     }
 
     fn happen(&mut self, terminal: u32, happening: Happening, now: Picoseconds) {
@@ -275,6 +300,9 @@ impl Application {
                 self.add(rank, Task::of(JobKind::Take, receipt, operation, now));
             }
             LegKind::Finish => self.done(operation, sender, now),
+            LegKind::Request | LegKind::Response => {
+                unreachable!("adapters deal with one-sided operations")
+            }
         }
     }
 
@@ -313,8 +341,9 @@ impl Application {
     fn run_streams(&mut self, terminal: u32, now: Picoseconds) {
         while let Some(number) = self.state.streams.next() {
             while let Some(task) = self.state.streams.first_task(number) {
+                let action = self.schedule.operation(task.operation).action;
                 let is_send = task.kind == JobKind::Begin
-                    && self.schedule.operation(task.operation).action == Action::Send;
+                    && matches!(action, Action::Send | Action::Remote(_));
                 let host = &mut self.state.hosts[terminal as usize];
                 if is_send && host.send_free > now {
                     self.state.streams.at(number).is_held = true;
@@ -377,6 +406,8 @@ impl Application {
                     host.send_overhead + registration(bytes).unwrap_or_else(|| per_byte(bytes))
                 }
                 Action::Receive => registration(operation.amount).unwrap_or(Picoseconds::ZERO),
+                // The adapter fetches what is put.
+                Action::Remote(_) => host.send_overhead,
             },
             JobKind::Take => {
                 let bytes = self.schedule.operation(task.cause).amount;
@@ -421,6 +452,7 @@ impl Application {
                         self.done(number, rank, now);
                     }
                     Action::Send => self.leave(terminal, number, LegKind::Ask, now),
+                    Action::Remote(_) => self.leave(terminal, number, LegKind::Request, now),
                     Action::Receive => {
                         let (peer, tag) = (operation.peer, operation.tag);
                         match self.state.unexpected.search(rank, peer, tag) {
@@ -440,7 +472,7 @@ impl Application {
     fn leave(&mut self, terminal: u32, operation: u32, kind: LegKind, now: Picoseconds) {
         let number = match kind {
             LegKind::Eager | LegKind::Ask => self.state.order.next(self.pairs.of(operation)),
-            LegKind::Answer | LegKind::Data | LegKind::Finish => 0,
+            _ => 0,
         };
         let tag = tag(number, operation, kind);
         let (destination, bytes) = self.addressed(operation, kind);
@@ -454,6 +486,8 @@ impl Application {
             return agenda.add(now + departure, Happening::Depart { tag });
         }
         let delivered = now + host.memory_latency + time_of(bytes, Some(host.memory_rate));
+        let is_remote = kind == LegKind::Request;
+        let kind = if is_remote { LegKind::Response } else { kind };
         if let Some(records) = &mut self.state.records {
             let (entered, injected) = (now, now);
             records.legs.push(Leg {
@@ -467,6 +501,10 @@ impl Application {
                 injected,
                 delivered,
             });
+        }
+        if is_remote {
+            self.answered(terminal, tag, delivered);
+            return;
         }
         self.arrive(terminal, tag, delivered);
         if self.wants_departure(tag) {
@@ -482,6 +520,9 @@ impl Application {
             LegKind::Eager | LegKind::Data => (it.peer, it.amount),
             LegKind::Ask => (it.peer, control),
             LegKind::Answer | LegKind::Finish => (self.schedule.rank_of(operation), control),
+            // The engine knows the size of the request by the kind of the message.
+            LegKind::Request => (it.peer, it.amount),
+            LegKind::Response => unreachable!("the target's adapter answers"),
         };
         (self.terminals[rank as usize], bytes)
     }
@@ -490,15 +531,12 @@ impl Application {
     fn give(&mut self, terminal: u32, tag: u64, now: Picoseconds) {
         let (_, operation, kind) = parts(tag);
         let (destination, bytes) = self.addressed(operation, kind);
-        let message = Message {
-            time: now,
-            source: terminal,
-            destination,
-            bytes,
-            kind: MessageKind::Data,
-            tag,
-            class: 0,
+        let kind = match self.schedule.operation(operation).action {
+            Action::Remote(remote) => remote.kind(bytes, self.host.control_message.0),
+            _ => MessageKind::Data,
         };
+        let message =
+            Message { time: now, source: terminal, destination, bytes, kind, tag, class: 0 };
         let ApplicationState { hosts, outgoing, .. } = &mut self.state;
         outgoing.push_back(&mut hosts[terminal as usize].outbox, message);
     }
@@ -611,10 +649,17 @@ impl Workload for Application {
     }
 
     fn for_each_size(&self, each: &mut dyn FnMut(MessageKind, u64)) {
-        for operation in self.schedule.operations().filter(|it| it.action == Action::Send) {
-            each(MessageKind::Data, operation.amount);
-            if operation.amount > self.host.eager_limit.0 {
-                each(MessageKind::Data, self.host.control_message.0);
+        let control = self.host.control_message.0;
+        for &Operation { action, amount, .. } in self.schedule.operations() {
+            match action {
+                Action::Send => {
+                    each(MessageKind::Data, amount);
+                    if amount > self.host.eager_limit.0 {
+                        each(MessageKind::Data, control);
+                    }
+                }
+                Action::Remote(remote) => each(remote.kind(amount, control), amount),
+                Action::Receive | Action::Compute => {}
             }
         }
     }
@@ -639,7 +684,8 @@ impl Workload for Application {
     fn needs(&self) -> Needs {
         let waits = self.state.records.is_some();
         let first_flits = self.host.adapter.cut_through;
-        Needs { receipts: true, ahead: true, deferred: true, waits, first_flits }
+        let both_ways = self.is_one_sided;
+        Needs { receipts: true, ahead: true, deferred: true, waits, first_flits, both_ways }
     }
 
     fn catch_up(&mut self, terminal: u32, now: Picoseconds) -> Option<Picoseconds> {
@@ -672,11 +718,12 @@ impl Workload for Application {
         }
     }
 
-    /// A terminal has received a message.
+    /// A terminal has received a message, the request of a one-sided operation or the answer to one.
     fn received(&mut self, terminal: u32, receipt: &Receipt) -> Wake {
-        let (_, operation, kind) = parts(receipt.tag);
+        let (operation, kind) = self.leg_at(terminal, receipt.tag);
+        // The target's adapter needs the whole request.
         let trailing = match self.host.adapter {
-            AdapterTimes { cut_through: true, .. } => receipt.trailing,
+            AdapterTimes { cut_through: true, .. } if kind != LegKind::Request => receipt.trailing,
             _ => Picoseconds::ZERO,
         };
         let delivered = receipt.time - trailing + self.host.arrival(kind, receipt.leading);
@@ -693,7 +740,11 @@ impl Workload for Application {
                 delivered,
             });
         }
-        self.arrive(terminal, receipt.tag, delivered)
+        match kind {
+            LegKind::Request => Wake::Nobody,
+            LegKind::Response => self.answered(terminal, receipt.tag, delivered),
+            _ => self.arrive(terminal, receipt.tag, delivered),
+        }
     }
 
     /// Whether a terminal has to be told when a message has left.
@@ -702,8 +753,13 @@ impl Workload for Application {
     }
 
     /// A message waited for so long in its adapter since the first router had no room.
-    fn waited_for_room(&mut self, tag: u64, time: Picoseconds) {
-        let (_, operation, kind) = parts(tag);
+    fn waited_for_room(&mut self, terminal: u32, tag: u64, time: Picoseconds) {
+        // Where a response waits it is not received.
+        let (operation, kind) = match self.leg_at(terminal, tag) {
+            (operation, LegKind::Request) => (operation, LegKind::Response),
+            (operation, LegKind::Response) => (operation, LegKind::Request),
+            other => other,
+        };
         if let Some(records) = &mut self.state.records {
             records.waits.push(RoomWait { operation, kind, time });
         }
@@ -722,7 +778,7 @@ impl Workload for Application {
     /// Those between terminals.
     fn messages(&self) -> u64 {
         let crosses = |rank: u32, it: &Operation| {
-            it.action == Action::Send
+            matches!(it.action, Action::Send | Action::Remote(_))
                 && self.terminals[it.peer as usize] != self.terminals[rank as usize]
         };
         let of_rank = |rank: u32| {

@@ -1,8 +1,8 @@
 //! An application under way: its ranks on terminals, what they do, and what they wait for
 //! (docs/model.md, "Applications").
 //!
-//! Of the engine a host learns two things, that a message has come and that one of its own has
-//! left; all else happens at a terminal by itself. So its events are in a queue of its own,
+//! Of the engine a host learns two things, that a message or the answer to a one-sided operation has
+//! come and that a message of its own has left; all else happens at a terminal by itself. So its events are in a queue of its own,
 //! whatever is simulated elsewhere, and what it does depends on nothing but what comes.
 //!
 //! | module | what it is for |
@@ -26,4 +26,6 @@ mod stream;
 pub use host::{Application, Outcome};
 pub use placement::{Placement, PlacementError};
 pub use record::{Job, JobKind, Leg, LegKind, Records, RoomWait};
-pub use spec::{AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, RemoteRead};
+pub use spec::{
+    AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, RemoteRead, Transfer,
+};

@@ -7,7 +7,8 @@ use flitlab_base::units::Picoseconds;
 /// The kind of a stream's job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum JobKind {
-    /// An operation itself: a computation, the sending of a message, the beginning of a receipt.
+    /// An operation itself: a computation, the sending of a message or of a request, the beginning
+    /// of a receipt.
     Begin,
     /// Taking a message for a receipt.
     Take,
@@ -35,7 +36,7 @@ pub struct Job {
     pub end: Picoseconds,
 }
 
-/// Which of a message's ways over the network it is.
+/// Which of a message's ways over the network it is, or of a one-sided operation's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum LegKind {
     /// A message that is sent without asking.
@@ -48,6 +49,11 @@ pub enum LegKind {
     Data,
     /// Telling the sender that the receiver has fetched the large message.
     Finish,
+    /// A one-sided operation on its way to its target.
+    Request,
+    /// What comes back of one: the acknowledgement, the data or the old value. Through a node's
+    /// memory it is all that there is.
+    Response,
 }
 
 /// A message's way through the network, or a node's memory.

@@ -87,7 +87,8 @@ pub struct HostParameters {
     pub eager_limit: Bytes,
     /// The side that answers whether a large message may come.
     pub answer: Answer,
-    /// Payload of the messages that ask whether a large one may come, and that say so.
+    /// Payload of the messages that ask whether a large one may come, and that say so; and of the
+    /// requests of gets and atomic operations, besides operands.
     pub control_message: Bytes,
     /// How long a stream examines each receipt or message that waits, up to the one that matches.
     pub match_time: Picoseconds,
@@ -100,6 +101,19 @@ pub struct HostParameters {
     pub memory_latency: Picoseconds,
     /// Rate of a message between ranks of one node.
     pub memory_rate: Rate,
+}
+
+/// A message between two nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Transfer {
+    /// The terminal that it comes from.
+    pub source: u32,
+    /// The terminal that it goes to.
+    pub destination: u32,
+    /// Its payload.
+    pub bytes: u64,
+    /// Whether it answers the request of a one-sided operation.
+    pub is_response: bool,
 }
 
 /// An application to be simulated.
@@ -137,16 +151,50 @@ impl ApplicationSpec {
         fabric.live_terminals().filter(among).collect()
     }
 
-    /// The messages between nodes: source, destination and payload in bytes. `places` are the
-    /// terminals of the ranks.
-    pub fn messages(&self, places: &[u32]) -> Vec<(u32, u32, u64)> {
+    /// The messages between nodes. `places` are the terminals of the ranks.
+    pub fn messages(&self, places: &[u32]) -> Vec<Transfer> {
+        let of_rank = |rank: u32| {
+            let source = places[rank as usize];
+            let operations = self.schedule.of_rank(rank).map(|it| self.schedule.operation(it));
+            operations.flat_map(move |it| {
+                let (there, back) = match it.action {
+                    Action::Send => (Some(it.amount), None),
+                    Action::Remote(remote) => {
+                        let request = self.host.control_message.0;
+                        let (request, response) = remote.payloads(it.amount, request);
+                        (Some(request), Some(response))
+                    }
+                    Action::Receive | Action::Compute => (None, None),
+                };
+                let destination = places[it.peer as usize];
+                let there =
+                    there.map(|bytes| Transfer { source, destination, bytes, is_response: false });
+                let back = back.map(|bytes| Transfer {
+                    source: destination,
+                    destination: source,
+                    bytes,
+                    is_response: true,
+                });
+                [there, back].into_iter().flatten()
+            })
+        };
+        let crosses = |it: &Transfer| it.source != it.destination;
+        (0..self.schedule.ranks()).flat_map(of_rank).filter(crosses).collect()
+    }
+
+    /// Bytes that go from node to node, without requests: of messages, and of what is put, got or
+    /// changed. `places` are the terminals of the ranks.
+    pub fn payload(&self, places: &[u32]) -> u128 {
         let of_rank = |rank: u32| {
             let from = places[rank as usize];
             let operations = self.schedule.of_rank(rank).map(|it| self.schedule.operation(it));
-            let sends = operations.filter(|it| it.action == Action::Send);
-            sends.map(move |it| (from, places[it.peer as usize], it.amount))
+            let crossing = operations.filter(move |it| {
+                matches!(it.action, Action::Send | Action::Remote(_))
+                    && places[it.peer as usize] != from
+            });
+            crossing.map(|it| u128::from(it.amount)).sum::<u128>()
         };
-        (0..self.schedule.ranks()).flat_map(of_rank).filter(|it| it.0 != it.1).collect()
+        (0..self.schedule.ranks()).map(of_rank).sum()
     }
 }
 
@@ -158,6 +206,7 @@ impl HostParameters {
             (LegKind::Answer, Answer::Get(_)) => bus,
             (LegKind::Data, Answer::Get(_)) => Picoseconds::ZERO,
             (LegKind::Answer | LegKind::Data, Answer::Adapter) => send,
+            (LegKind::Response, _) => Picoseconds::ZERO,
             _ => bus + send,
         }
     }
@@ -171,6 +220,7 @@ impl HostParameters {
             (LegKind::Answer, Answer::Get(RemoteRead { read, .. })) => read,
             (LegKind::Data, Answer::Get(_)) => bus,
             (LegKind::Ask | LegKind::Answer, Answer::Adapter) => receive,
+            (LegKind::Request, _) => Picoseconds::ZERO,
             _ => bus + receive,
         }
     }

@@ -58,7 +58,7 @@ impl Application {
             return Wake::Nobody;
         };
         debug_assert!(outbox.is_empty(), "what is given at an instant is taken at it");
-        if self.asks || *streams != 1 || gives || time > end {
+        if self.asks || self.is_one_sided || *streams != 1 || gives || time > end {
             return Wake::Nobody;
         }
         let (number, operation, _) = parts(tag);

@@ -160,7 +160,7 @@ fn one_injection_lane_has_messages_wait_behind_those_for_other_nodes() {
 
 /// Packets to a neighbour, over one channel with two virtual channels.
 #[test]
-fn packets_prefer_hops_by_credits_or_by_ties_alone() {
+fn packets_prefer_hops_by_credits_by_use_or_by_ties_alone() {
     let fabric = Torus::new(&[7], &[]).unwrap().fabric(&Faults::default()).unwrap();
     let vcs = RelationParameters { vcs: 2, ..RelationParameters::default() };
     let relation = RelationRule::UP_DOWN.relation(&fabric, &vcs).unwrap();
@@ -172,15 +172,23 @@ fn packets_prefer_hops_by_credits_or_by_ties_alone() {
         let virtual_channels = 2;
         let parameters = Parameters { virtual_channels, bubble: false, ..Parameters::default() };
         let parameters = Parameters { injection_channels: 1, sharing, ..parameters };
-        // The share of packets in virtual channel 1.
-        let share = |preference: Preference, random_ties: bool| {
+        // The virtual channels of packets in the order in which they were sent.
+        let taken = |preference: Preference, random_ties: bool| {
             let routes = RelationRoutes { preference, random_ties, ..routes.clone() };
             let script = Script::new(vec![message]);
             let routes = Routes::Relation(routes);
-            let (log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
-            let those = log.packets.iter().filter(|it| it.virtual_channel == 1).count();
-            those as f64 / log.packets.len() as f64
+            let (mut log, _) = run_script(&fabric, &routes, &parameters, script).unwrap();
+            log.packets.sort_by_key(|packet| packet.sequence);
+            log.packets.iter().map(|packet| packet.virtual_channel).collect::<Vec<_>>()
         };
+        // The share of those in virtual channel 1.
+        let share = |preference: Preference, random_ties: bool| {
+            let taken = taken(preference, random_ties);
+            taken.iter().filter(|&&it| it == 1).count() as f64 / taken.len() as f64
+        };
+        for by_use in [Preference::LeastRecentlyUsed, Preference::MinimalMultiplexed] {
+            assert_eq!(taken(by_use, false)[..6], [0, 1, 0, 1, 0, 1], "{by_use:?}");
+        }
         assert_eq!(share(Preference::Random, false), 0.0);
         let by_credits = share(Preference::LeastQueued, false);
         assert!((0.4..0.6).contains(&by_credits), "{by_credits}");

@@ -9,7 +9,7 @@ use flitlab_engine::{
     Switching, TrafficClass,
 };
 use flitlab_fabric::Faults;
-use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Routes};
+use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Preference, Routes};
 use flitlab_workload::traffic::MessageKind;
 use rayon::prelude::*;
 
@@ -240,13 +240,13 @@ pub fn agree_in(first: u64, count: u64, scenario: impl Fn(u64) -> Scenario + Syn
 
 /// All features that [`features`] can name of scenarios in which links are granted to whole
 /// packets, which draw no rules with phases: nobody decides again.
-pub const PACKET_FEATURES: usize = 17 + 12 + 7;
+pub const PACKET_FEATURES: usize = 19 + 12 + 7;
 
 /// All features that [`features`] can name of scenarios in which links are shared flit by flit.
-pub const FLIT_FEATURES: usize = 18 + 14 + 6 + 3 + 5;
+pub const FLIT_FEATURES: usize = 20 + 14 + 6 + 3 + 5;
 
 /// All features that [`features`] can name of scenarios in which routers have buffers at outputs.
-pub const CIOQ_FEATURES: usize = 14 + 5 + 3 + 7;
+pub const CIOQ_FEATURES: usize = 16 + 5 + 3 + 7;
 
 /// Which of the model's rules a scenario has to do with.
 pub fn features(scenario: &Scenario) -> Vec<&'static str> {
@@ -261,6 +261,7 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         Routes::Relation(_) => "relation",
         Routes::Paths(_) => "paths",
     };
+    let prefers = |it| matches!(routes, Routes::Relation(made) if made.preference == it);
     let of_class = |has: fn(&TrafficClass) -> bool| parameters.classes.iter().any(has);
     let some = [
         (fabric.cable_classes().len() > 1, "cables of several classes"),
@@ -268,6 +269,8 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
             matches!(routes, Routes::Relation(made) if made.again.is_some()),
             "packets that decide again",
         ),
+        (prefers(Preference::LeastRecentlyUsed), "hops taken longest ago first"),
+        (prefers(Preference::MinimalMultiplexed), "outputs with fewest busy channels first"),
         (parameters.crossbar_speedup > 1, "crossbar speed-up"),
         (parameters.injection_channels > 1, "several injection channels"),
         (

@@ -43,12 +43,16 @@ pub fn by_relation(relation: Relation, random_ties: bool, seed: u64) -> Routes {
     Routes::Relation(RelationRoutes { random_ties, ..routes })
 }
 
-/// Has packets injected in some of the virtual channels alone, at times, and prefer hops whatever
-/// waits.
+/// Has packets injected in some of the virtual channels alone, at times, and prefer hops by another
+/// measure than what waits.
 pub fn inject_and_prefer(random: &mut dyn Rng, routes: &mut Routes) {
     if let Routes::Relation(routes) = routes {
-        let by_queues = random.random_bool(0.6);
-        routes.preference = if by_queues { Preference::LeastQueued } else { Preference::Random };
+        routes.preference = match random.random::<f64>() {
+            ..0.5 => Preference::LeastQueued,
+            ..0.6 => Preference::Random,
+            ..0.8 => Preference::LeastRecentlyUsed,
+            _ => Preference::MinimalMultiplexed,
+        };
         let vcs = random.random_range(1..=routes.relation.vcs());
         routes.injection_vcs = if random.random_bool(0.5) { vcs } else { u8::MAX };
     }

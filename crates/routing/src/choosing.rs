@@ -48,6 +48,19 @@ pub enum Preference {
     LeastQueued,
     /// Ties alone are decided, whatever waits: between all of them.
     Random,
+    /// The output was taken longest ago, then the virtual channel was, then ties are decided.
+    LeastRecentlyUsed,
+    /// Flits wait in fewer virtual channels of the output, then as
+    /// [`LeastRecentlyUsed`](Self::LeastRecentlyUsed): after MMLRU (\[mmlru\]), of which the order
+    /// of these steps is known and their measures are assumed.
+    MinimalMultiplexed,
+}
+
+impl Preference {
+    /// Whether routers keep the time at which each hop was taken last.
+    pub fn asks_for_times(self) -> bool {
+        matches!(self, Self::LeastRecentlyUsed | Self::MinimalMultiplexed)
+    }
 }
 
 impl RelationRoutes {

@@ -1,7 +1,8 @@
 //! The ways of packets that find nothing in their way, and the share of the packets on each.
 //!
 //! What a packet decides by queues it decides here where all are empty. Of hops that are equally good
-//! it takes each as often as its [rule for ties](super::RelationRoutes::random_ties) has it. So of
+//! it takes each as often as its [rule for ties](super::RelationRoutes::random_ties) has it, or as
+//! often as all others where packets prefer what was taken longest ago. So of
 //! rules such as Valiant's, which draw what packets go by way of, the shares are those of all packets;
 //! of rules that lead packets off full ways they are those at a load of almost nothing.
 //!
@@ -11,9 +12,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::RelationRoutes;
 use super::phased::{Among, AtHead, Course, Queues};
 use super::relation::{Hop, Phase, Phases, Targets};
+use super::{Preference, RelationRoutes};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Channel, Fabric, NONE};
 
@@ -299,7 +300,14 @@ impl<'a> RelationWays<'a> {
         let mut taken = Vec::new();
         let mut add = |list: u32, share: f64| {
             let by_phase = relation.phases().is_some();
-            for (hop, part) in first_choices(relation.hops_of_list(list), routes.random_ties) {
+            let hops = relation.hops_of_list(list);
+            let parts = match routes.preference {
+                Preference::LeastQueued | Preference::Random => {
+                    first_choices(hops, routes.random_ties)
+                }
+                Preference::LeastRecentlyUsed | Preference::MinimalMultiplexed => in_turn(hops),
+            };
+            for (hop, part) in parts {
                 let next = if by_phase { hop.phase } else { hop.vc };
                 taken.push(Taken { port: hop.port, next, share: share * part });
             }
@@ -338,6 +346,20 @@ fn first_choices(hops: &[Hop], random_ties: bool) -> Vec<(Hop, f64)> {
     let is_open = |hop: &Hop| hop.is_fallback() == falls_back;
     let shares = cyclic(hops.len(), random_ties, |place| is_open(&hops[place]));
     hops.iter().copied().zip(shares).filter(|(_, share)| *share > 0.0).collect()
+}
+
+/// As [`first_choices`], where packets take outputs in turn, and the virtual channels of each:
+/// equal shares, as if no other packets were at the router.
+fn in_turn(hops: &[Hop]) -> Vec<(Hop, f64)> {
+    let falls_back = hops.iter().all(Hop::is_fallback);
+    let open = hops.iter().copied().filter(|hop| hop.is_fallback() == falls_back);
+    let open: Vec<Hop> = open.collect();
+    let by_port = || open.chunk_by(|one, other| one.port == other.port);
+    let ports = by_port().count() as f64;
+    let shares = |hops: &[Hop]| {
+        hops.iter().map(|&hop| (hop, 1.0 / ports / hops.len() as f64)).collect::<Vec<_>>()
+    };
+    by_port().flat_map(shares).collect()
 }
 
 /// The share of each of some places where packets take the first open one in cyclic order, from a

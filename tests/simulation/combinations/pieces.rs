@@ -529,6 +529,8 @@ fn routings(all: &mut Vec<Piece>) {
     let preferences = [
         "routing.relation.preference = \"random\"",
         "routing.relation.preference = \"least-queued\"",
+        "routing.relation.preference = \"lru\"",
+        "routing.relation.preference = \"mmlru\"",
     ];
     all.extend(each("preference", &preferences));
     let throttles = [

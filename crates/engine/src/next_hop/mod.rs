@@ -14,12 +14,14 @@
 //! | `torus` | adaptive routing on a torus |
 //! | `relation` | routing relations, on any fabric |
 //! | `phased` | those whose packets pass through phases |
+//! | `preference` | which hop of a relation a packet prefers |
 //! | `demands` | what routes need of the network: virtual channels, room, memory |
 
 pub(super) mod answer;
 pub(super) mod demands;
 pub(super) mod encoded_route;
 mod phased;
+mod preference;
 mod relation;
 mod route_segments;
 mod source_route;
@@ -28,6 +30,7 @@ mod table;
 mod tests;
 mod torus;
 
+pub(crate) use preference::{HopRank, HopTimes};
 pub(crate) use relation::{PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;

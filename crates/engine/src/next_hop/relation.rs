@@ -251,10 +251,10 @@ impl<'f> RelationTables<'f> {
         packets.packets[slot as usize].route = address.into();
     }
 
-    /// Whether a packet prefers hops by what waits for their outputs; otherwise all are equals.
+    /// What makes a packet prefer one of several hops.
     #[inline(always)]
-    pub(crate) fn prefers_by_queues(&self) -> bool {
-        self.routes.preference == Preference::LeastQueued
+    pub(crate) fn preference(&self) -> Preference {
+        self.routes.preference
     }
 
     /// The place in a list of `hops` hops that is preferred among equals, for a packet with the

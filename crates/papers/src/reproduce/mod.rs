@@ -26,6 +26,7 @@ mod outflank;
 mod outflank_angara;
 mod path_selection;
 mod path_throughput;
+mod path_utilisation;
 mod record;
 mod slim_fly;
 mod tori;

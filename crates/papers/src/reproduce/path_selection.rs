@@ -113,14 +113,20 @@ pub(super) const SELECTIONS: [registry::Row<PathSelection>; 7] = [
     PathSelection::BALANCED,
 ];
 
+/// These, and the other reading of random selection.
+pub(super) fn selections() -> impl Iterator<Item = registry::Row<PathSelection>> {
+    SELECTIONS.into_iter().chain([PathSelection::PORT_ORDER])
+}
+
 /// The names that colours follow from, in all figures of this paper.
-pub(super) const NAMES: [&str; SELECTIONS.len() + 1] = {
-    let mut names = [ADAPTIVE; SELECTIONS.len() + 1];
+pub(super) const NAMES: [&str; SELECTIONS.len() + 2] = {
+    let mut names = [ADAPTIVE; SELECTIONS.len() + 2];
     let mut at = 0;
     while at < SELECTIONS.len() {
         names[at] = SELECTIONS[at].name;
         at += 1;
     }
+    names[at + 1] = PathSelection::PORT_ORDER.name;
     names
 };
 
@@ -356,7 +362,7 @@ fn of_network(
         // A pair of switches is so many of terminals.
         let bound = bound.rounded().div_ceil(16);
         for reading in table.readings(routing, vcs) {
-            for selection in SELECTIONS.into_iter().chain([PathSelection::PORT_ORDER]) {
+            for selection in selections() {
                 let Reading { choices, singly, ties, .. } = reading;
                 let by_port = [PathSelection::LOW_PORT, PathSelection::PORT_ORDER];
                 let by_port = by_port.contains(&selection);

@@ -76,15 +76,19 @@ impl Simulator<'_> {
         let buffer = |way: &Way| &outputs[way.output].buffers[way.virtual_channel];
         let has_room = |way: &Way| flits <= buffer(way).room;
         let others_have_room = ways.iter().any(|way| !way.is_fallback && has_room(way));
-        let open = ways.iter().filter(|way| {
+        let open = ways.iter().copied().filter(|way| {
             way.is_fallback != others_have_room && has_room(way) && self.is_free(router, way)
         });
-        let by_ties = choosing::prefers_by_ties(self.routes);
-        let likes = |way: &&Way| match by_ties {
-            true => (0, 0),
-            false => (outputs[way.output].queue(now), buffer(way).queue(now)),
-        };
-        open.min_by_key(likes).copied()
+        choosing::most_preferred(self.routes, open, |way| {
+            let buffers = &outputs[way.output].buffers;
+            choosing::Seen {
+                waits: buffers.iter().map(|buffer| buffer.queue(now)).collect(),
+                taken: buffers.iter().map(|buffer| buffer.taken).collect(),
+                virtual_channel: way.virtual_channel,
+                // The less is queued, the more credits there would be.
+                credits: u32::MAX - buffer(way).queue(now),
+            }
+        })
     }
 
     /// The packets that cross to an output, by virtual channel.
@@ -166,7 +170,8 @@ impl Simulator<'_> {
         let passage = Passage::new(number, way.virtual_channel, &crosses, flit_time);
         let behind = self.parameters.crossbar_latency;
         there.iter_mut().zip(crosses).for_each(|(there, crosses)| *there = crosses + behind);
-        let OutputBuffer { room, queued, .. } = &mut output.buffers[way.virtual_channel];
+        let OutputBuffer { room, queued, taken, .. } = &mut output.buffers[way.virtual_channel];
+        *taken = now;
         *room -= flits;
         queued.extend(passage.counted());
         let buffer = &mut self.channels[place.channel].buffers[place.virtual_channel];

@@ -49,6 +49,8 @@ pub struct OutputBuffer {
     pub leaving: Leaving,
     /// Flits for which there is room that no packet has taken.
     pub room: u32,
+    /// When a packet crossed to it last.
+    pub taken: Picoseconds,
     /// The model's queue: when each of its flits begins to cross, as the page counts that, in order.
     pub queued: VecDeque<Picoseconds>,
 }
@@ -61,6 +63,7 @@ impl OutputBuffer {
             headers: VecDeque::new(),
             leaving: Leaving::default(),
             room,
+            taken: Picoseconds::ZERO,
             queued: VecDeque::new(),
         }
     }

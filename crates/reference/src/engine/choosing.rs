@@ -113,30 +113,52 @@ pub fn chance_at(router: u32, packet: u64) -> u64 {
     ((mixed % (1 << 32)) >> 16) as u64
 }
 
-/// What makes a packet like a hop of a relation.
-pub struct Liking {
-    /// Flits that wait for its output, in all virtual channels.
-    pub waits: u32,
-    /// Credits of its virtual channel.
+/// What a packet sees of a hop of a relation.
+pub struct Seen {
+    /// Flits that wait for its output, by virtual channel.
+    pub waits: Vec<u32>,
+    /// When a packet took its output last, by virtual channel.
+    pub taken: Vec<Picoseconds>,
+    /// Its virtual channel.
+    pub virtual_channel: usize,
+    /// Credits of that one.
     pub credits: u32,
 }
 
-impl Liking {
-    /// Of any hop, where packets prefer the first of all that are open.
-    pub const ALIKE: Self = Self { waits: 0, credits: 0 };
-}
-
-/// Whether packets prefer hops by ties alone, whatever waits.
-pub fn prefers_by_ties(routes: &Routes) -> bool {
-    matches!(routes, Routes::Relation(it) if it.preference == Preference::Random)
-}
-
-/// Of ways on, in this order where all else is equal, the one that a packet likes best.
-pub fn liked_best<T: Copy>(ways: &[T], liking: impl Fn(&T) -> Liking) -> Option<T> {
-    let least = ways.iter().map(|way| liking(way).waits).min()?;
-    let ways: Vec<T> = ways.iter().filter(|way| liking(way).waits == least).copied().collect();
-    let most = ways.iter().map(|way| liking(way).credits).max()?;
-    ways.iter().find(|way| liking(way).credits == most).copied()
+/// Of ways on, in this order where all else is equal, the one that a packet prefers.
+pub fn most_preferred<T: Copy>(
+    routes: &Routes,
+    ways: impl Iterator<Item = T>,
+    seen: impl Fn(&T) -> Seen,
+) -> Option<T> {
+    let preference = match routes {
+        Routes::Relation(routes) => routes.preference,
+        _ => Preference::LeastQueued,
+    };
+    let mut ways: Vec<(T, Seen)> = ways.map(|way| (way, seen(&way))).collect();
+    // Each step leaves those with the least.
+    let mut keep = |measure: &dyn Fn(&Seen) -> u64| {
+        let least = ways.iter().map(|(_, seen)| measure(seen)).min();
+        ways.retain(|(_, seen)| Some(measure(seen)) == least);
+    };
+    let latest = |seen: &Seen| seen.taken.iter().map(|time| time.0).max().unwrap_or(0);
+    match preference {
+        Preference::LeastQueued => {
+            keep(&|seen| seen.waits.iter().map(|&flits| u64::from(flits)).sum());
+            keep(&|seen| u64::from(u32::MAX - seen.credits));
+        }
+        Preference::Random => {}
+        Preference::LeastRecentlyUsed => {
+            keep(&latest);
+            keep(&|seen| seen.taken[seen.virtual_channel].0);
+        }
+        Preference::MinimalMultiplexed => {
+            keep(&|seen| seen.waits.iter().filter(|&&flits| flits > 0).count() as u64);
+            keep(&latest);
+            keep(&|seen| seen.taken[seen.virtual_channel].0);
+        }
+    }
+    ways.first().map(|&(way, _)| way)
 }
 
 /// For each source and router of destinations, how many packets there were.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Arbitration, Switching};
+use flitlab_engine::{Arbitration, MAX_VIRTUAL_CHANNELS, Switching};
 use flitlab_routing::{AdaptiveRules, Routes, relation::Hop, relation::Ring};
 
 use super::{
@@ -24,6 +24,8 @@ pub struct Output {
     pub pointer: usize,
     /// When the adaptive virtual channel was granted last.
     pub granted: Picoseconds,
+    /// When each virtual channel was granted last, by the choice of a packet.
+    pub taken: Vec<Picoseconds>,
     /// For how long the packets had waited that were granted it.
     pub waited: Picoseconds,
 }
@@ -41,7 +43,8 @@ pub struct Router {
 impl Router {
     pub fn add_output(&mut self, name: OutputName, channel: usize) {
         let (granted, waited) = (Picoseconds::ZERO, Picoseconds::ZERO);
-        self.outputs.push(Output { name, channel, pointer: 0, granted, waited });
+        let taken = vec![Picoseconds::ZERO; MAX_VIRTUAL_CHANNELS.into()];
+        self.outputs.push(Output { name, channel, pointer: 0, granted, taken, waited });
     }
 
     /// The place of an output.
@@ -431,21 +434,20 @@ impl Simulator<'_> {
         ways: &[(usize, usize)],
         room: impl Fn(&(usize, usize)) -> bool,
     ) -> Option<(usize, usize)> {
-        let there = ways.iter().filter(|way| way.0 == output && room(way));
-        let there: Vec<_> = there.copied().collect();
-        choosing::liked_best(&there, |way| self.liking(router, way))
+        let there = ways.iter().filter(|way| way.0 == output && room(way)).copied();
+        choosing::most_preferred(self.routes, there, |way| self.seen_of(router, way))
     }
 
-    /// What makes a packet like a way on: how much waits for its output, and the credits of its
-    /// virtual channel.
-    fn liking(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Liking {
-        if choosing::prefers_by_ties(self.routes) {
-            return choosing::Liking::ALIKE;
+    /// What a packet sees of a way on.
+    fn seen_of(&self, router: usize, &(output, out_vc): &(usize, usize)) -> choosing::Seen {
+        let Output { channel, taken, .. } = &self.routers[router].outputs[output];
+        let credits = self.channels[*channel].credits.iter();
+        choosing::Seen {
+            waits: credits.map(|&credits| self.parameters.buffer - credits).collect(),
+            taken: taken.clone(),
+            virtual_channel: out_vc,
+            credits: self.credits(router, &(output, out_vc)),
         }
-        let channel = self.routers[router].outputs[output].channel;
-        let credits = self.channels[channel].credits.iter();
-        let waits = credits.map(|&credits| self.parameters.buffer - credits).sum();
-        choosing::Liking { waits, credits: self.credits(router, &(output, out_vc)) }
     }
 
     /// What is known to be free behind a router's output, in a virtual channel.
@@ -467,7 +469,8 @@ impl Simulator<'_> {
         };
         let open: Vec<(usize, usize)> = request.outputs.iter().filter(is_open).copied().collect();
         if request.by_relation {
-            return choosing::liked_best(&open, |way| self.liking(router, way));
+            let open = open.into_iter();
+            return choosing::most_preferred(self.routes, open, |way| self.seen_of(router, way));
         }
         let (Some(adaptive), false) = (&self.terminals.adaptive, request.escapes.is_empty()) else {
             return open.first().copied();
@@ -546,6 +549,9 @@ impl Simulator<'_> {
         output.waited += now - ready;
         if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(out_vc)) {
             output.granted = now;
+        }
+        if output.name.port().is_some() {
+            output.taken[out_vc] = now;
         }
         self.channels[from.channel].buffers[virtual_channel].is_sending = true;
         let channel = &mut self.channels[output.channel];

@@ -104,6 +104,8 @@ pub struct OutputChannel {
     pub held_by: Option<usize>,
     /// `C` after the last flit of the latest packet won the switch.
     pub free_from: Picoseconds,
+    /// When it was given to a packet last, but for collective operations.
+    pub taken: Picoseconds,
     /// The queue to which it is offered first, numbered through all ports.
     pub pointer: usize,
 }

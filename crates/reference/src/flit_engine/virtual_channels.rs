@@ -138,6 +138,9 @@ impl Simulator<'_> {
         let held = &mut self.routers[router].outputs[output].virtual_channels[virtual_channel];
         assert!(held.held_by.is_none(), "a virtual channel is held by one packet");
         held.held_by = Some(packet);
+        if self.packets[packet].operation.is_none() {
+            held.taken = now;
+        }
         if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(virtual_channel)) {
             self.routers[router].outputs[output].granted = now;
         }

@@ -361,9 +361,10 @@ impl Simulator<'_> {
     pub fn preferred(&self, place: Place, packet: usize, offers: &[OutputVc]) -> OutputVc {
         if let Routes::Relation(routes) = self.routes {
             let hops = self.hops(routes, place, packet).into_iter().map(|hop| hop.output_vc);
-            let offered: Vec<OutputVc> = hops.filter(|hop| offers.contains(hop)).collect();
-            let liking = |&output_vc: &OutputVc| self.liking(place.router, output_vc);
-            return choosing::liked_best(&offered, liking).expect("an offer is one of its hops");
+            let offered = hops.filter(|hop| offers.contains(hop));
+            let seen = |&output_vc: &OutputVc| self.seen_of(place.router, output_vc);
+            let best = choosing::most_preferred(self.routes, offered, seen);
+            return best.expect("an offer is one of its hops");
         }
         let adaptive = self.terminals.adaptive.as_ref().expect("only its packets choose");
         let outputs = &self.routers[place.router].outputs;
@@ -380,18 +381,24 @@ impl Simulator<'_> {
         *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
     }
 
-    /// What makes a packet like a hop: what waits for its output, there or here, and the credits of
-    /// its virtual channel.
-    fn liking(&self, router: usize, (output, number): OutputVc) -> choosing::Liking {
-        if choosing::prefers_by_ties(self.routes) {
-            return choosing::Liking::ALIKE;
+    /// What a packet sees of a hop: what waits for its output, there or here, and when packets took
+    /// it.
+    fn seen_of(&self, router: usize, (output, number): OutputVc) -> choosing::Seen {
+        let of = &self.routers[router].outputs[output];
+        let channel = &self.channels[of.channel];
+        let queues = || self.routers[router].inputs.iter().flat_map(|input| &input.queues);
+        let here = |vc: usize| {
+            let ways = queues().filter_map(|queue| queue.way);
+            let own = ways.filter(|way| (way.output, way.virtual_channel) == (output, vc));
+            own.map(|way| self.packets[way.packet].flits - way.sent).sum::<u32>()
+        };
+        let there = channel.credits.iter().map(|credits| channel.capacity - credits);
+        choosing::Seen {
+            waits: there.enumerate().map(|(vc, there)| there + here(vc)).collect(),
+            taken: of.virtual_channels.iter().map(|vc| vc.taken).collect(),
+            virtual_channel: number,
+            credits: channel.credits[number],
         }
-        let channel = &self.channels[self.routers[router].outputs[output].channel];
-        let there: u32 = channel.credits.iter().map(|credits| channel.capacity - credits).sum();
-        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
-        let ways = queues.filter_map(|queue| queue.way).filter(|way| way.output == output);
-        let here: u32 = ways.map(|way| self.packets[way.packet].flits - way.sent).sum();
-        choosing::Liking { waits: there + here, credits: channel.credits[number] }
     }
 
     /// The output that a packet which does not choose needs at the router where its header is, and

@@ -174,8 +174,7 @@ fn figures(rows: &ResultRows, pens: &Pens, wish: &FigureRequest) -> Vec<(String,
         tell_apart(&mut figures);
         keep_named(&mut figures, wish, &columns);
     }
-    let maps = figures.iter().filter_map(|(_, figure)| figure.map_extremes());
-    let maps = maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    let maps = Figure::extremes_of_maps(figures.iter().map(|(_, figure)| figure));
     let finished = |(name, figure): (String, Figure)| (name, figure.finished(look, maps));
     figures.into_iter().map(finished).collect()
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::super::channel::torus_place;
 use super::super::{ChannelRow, LoadRow};
 use super::Figure;
+use super::FigureStyle;
 use super::axis::Axis;
 use super::font;
 use super::kind::{Draw, FigureKind};
@@ -109,6 +110,15 @@ pub fn channel_heat_map(rows: &[ChannelRow], title: &str) -> Figure {
     let cells = rows.iter().filter_map(value).collect();
     let scale = "Utilisation (fraction of channel rate)".into();
     Figure::of_map(HeatMap { title: title.into(), scale, cells, extremes: None })
+}
+
+/// Maps as [`channel_heat_map`] draws them, of titles with rows, with one scale for all.
+pub fn channel_heat_maps(maps: &[(String, Vec<ChannelRow>)]) -> Vec<Figure> {
+    let maps: Vec<Figure> =
+        maps.iter().map(|(title, rows)| channel_heat_map(rows, title)).collect();
+    let extremes = Figure::extremes_of_maps(&maps);
+    let look = FigureStyle::default();
+    maps.into_iter().map(|map| map.finished(&look, extremes)).collect()
 }
 
 /// More channels have squares too small to tell apart, in files of a hundred megabytes; of more than

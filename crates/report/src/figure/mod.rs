@@ -68,7 +68,7 @@ pub use choice::points_shown;
 pub use completion::completion_figure;
 pub use figure_style::{FigureStyle, Intervals, LegendPlace, Limit, Limits, LoadsIn, Tail};
 pub use folder::{FigureRequest, choose, draw_all, figures_of, short_name};
-pub use heat_map::{channel_heat_map, load_heat_map};
+pub use heat_map::{channel_heat_map, channel_heat_maps, load_heat_map};
 pub use histogram::load_histogram;
 pub use kind::{Draw, FIGURES, FigureKind, FigureTask, Named, only};
 pub use latency::{latency_figure, latency_figure_among, percentile_figure, tail_latency_figure};
@@ -155,6 +155,12 @@ impl Figure {
     /// The lowest and the highest value of a map.
     fn map_extremes(&self) -> Option<(f64, f64)> {
         if let Content::Map(map) = &self.content { Some(map.extremes()) } else { None }
+    }
+
+    /// The lowest and the highest value of all maps among some figures.
+    fn extremes_of_maps<'f>(figures: impl IntoIterator<Item = &'f Self>) -> Option<(f64, f64)> {
+        let maps = figures.into_iter().filter_map(Self::map_extremes);
+        maps.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
     /// The figure with the look that is wanted, a map with a scale for values from the lowest to

@@ -93,17 +93,21 @@ pub(super) fn variant<'v, 'd>(
         let others = others.map(|it| plain_row(it, Some(PathsSpec::one(*it.row))));
         let all = [none, several].into_iter().chain(others).collect();
         let selection = reader.choice(&choice, all);
-        let doc = "Which one a packet prefers of several hops that are free and have room: one for whose output the least waits, or \
-                   any, as `ties` has it.";
+        let doc = "Which one a packet prefers of several hops that are free and have room: by what waits, by how long it was not \
+                   taken, or any, as `ties` has it.";
         let by_queues = "that for whose output the least waits; of these with the most credits.";
         let by_ties = "one as `ties` says, whatever waits.";
+        let by_age = "the one whose output was taken longest ago; of these whose virtual channel was.";
+        let by_use = "the one whose output has flits waiting in the fewest virtual channels; of these as `lru` (MMLRU, as far \
+                      as its abstract has it).";
         let preferences = [
             ("least-queued", Preference::LeastQueued, by_queues),
             ("random", Preference::Random, by_ties),
+            ("lru", Preference::LeastRecentlyUsed, by_age),
+            ("mmlru", Preference::MinimalMultiplexed, by_use),
         ];
         let preference = reader.one_of("preference", "preference", doc, preferences);
-        let doc = "Which one a packet prefers of several hops that are free, if as little waits for their outputs and they have as \
-                   many credits.";
+        let doc = "Which one a packet prefers of several hops that are free, if `preference` leaves several.";
         let first = "the lowest port, there the lowest virtual channel: idle outputs are always taken in the same order.";
         let ties = [("random", true, "one at random."), ("first", false, first)];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);

@@ -6,11 +6,12 @@ use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::AWAY;
 use crate::network::ports::{RouterLayout, place};
-use crate::next_hop::Routing;
+use crate::next_hop::{HopRank, Routing};
 use crate::packet::{Packet, last_start};
 use crate::router::cioq::room::Leaving;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
+use flitlab_routing::Preference;
 
 /// The request of a head: one of its hops that are open.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +26,9 @@ pub(super) struct Request {
 struct Found {
     /// The output and the virtual channel of the hop that it prefers among those that are open.
     best: Option<(u16, u8)>,
-    /// Flits queued there: at the output, and in the virtual channel.
-    queued: (u32, u32),
-    /// Whether queues count; if not, it prefers the first that is open.
-    by_queues: bool,
+    /// The ranks of that output, and of that virtual channel of it.
+    rank: (HopRank, HopRank),
+    preference: Preference,
     /// Whether any hop has room, open or not.
     has_room: bool,
     /// When one of the others may be open, as far as is known.
@@ -52,13 +52,13 @@ impl CioqRouters {
         }
         let packet = &common.packets.packets[first as usize];
         let flits = u32::from(packet.flits);
-        let by_queues = match &common.routing {
-            _ if matches!(hops, Hops::One { .. }) => false,
-            Routing::Relation(relation) => relation.prefers_by_queues(),
-            _ => true,
+        let preference = match &common.routing {
+            _ if matches!(hops, Hops::One { .. }) => Preference::Random,
+            Routing::Relation(relation) => relation.preference(),
+            _ => Preference::LeastQueued,
         };
-        let mut found =
-            Found { best: None, queued: (0, 0), by_queues, has_room: false, until: NEVER };
+        let rank = Default::default();
+        let mut found = Found { best: None, rank, preference, has_room: false, until: NEVER };
         match hops {
             Hops::Unknown => unreachable!("the head has asked"),
             Hops::One { output, vc } => self.look_at(router, (output, vc), flits, &mut found, now),
@@ -112,14 +112,32 @@ impl CioqRouters {
             found.until = found.until.min(until);
             return;
         }
-        let mut queued = (0, 0);
-        if found.by_queues {
-            let all = (0..self.rules.vcs).map(|vc| self.queued(number, vc, (now, now)));
-            queued = (all.sum(), self.queued(number, vc.into(), (now, now)));
+        let rank = self.rank((number, vc), found.preference, now);
+        if found.best.is_none() || rank > found.rank {
+            (found.best, found.rank) = (Some((output, vc)), rank);
         }
-        if found.best.is_none() || queued < found.queued {
-            (found.best, found.queued) = (Some((output, vc)), queued);
+    }
+
+    /// The ranks of an output, and of a virtual channel of it. Flits that are queued there count as
+    /// room that is taken.
+    fn rank(
+        &mut self,
+        (output, vc): (usize, u8),
+        preference: Preference,
+        now: Tick,
+    ) -> (HopRank, HopRank) {
+        let (mut all, mut idle, mut own) = (0, 0, 0);
+        if matches!(preference, Preference::LeastQueued | Preference::MinimalMultiplexed) {
+            for other in 0..self.rules.vcs {
+                let queued = i64::from(self.queued(output, other, (now, now)));
+                all += queued;
+                idle += i64::from(queued == 0);
+                own = if other == u32::from(vc) { queued } else { own };
+            }
         }
+        let times = &self.state.hop_times;
+        let of_output = times.rank_output(preference, output, || -all, || idle);
+        (of_output, times.rank_vc(preference, (output, vc), -own))
     }
 
     /// The time from which another packet may cross from an input port; at most `now` if one may
@@ -261,6 +279,7 @@ impl CioqRouters {
         now: Tick,
     ) {
         let channel = router.first_output as usize + usize::from(output);
+        self.state.hop_times.note(channel, vc, common.time(now));
         let head = &mut self.state.inputs[input_vc as usize];
         let slot = head.first;
         let flit = common.context.timing(self.ports.output_ports[channel].timing).flit;

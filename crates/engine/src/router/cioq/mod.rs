@@ -38,7 +38,7 @@ use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
-use crate::next_hop::Routing;
+use crate::next_hop::{HopTimes, Routing};
 use crate::packet::chain;
 use crate::router::packet::Crossing;
 use crate::router::{Fail, Routers};
@@ -102,6 +102,8 @@ pub(crate) struct State {
     /// requests starts.
     decide_at: Vec<Tick>,
     next_output: Vec<u16>,
+    /// When packets crossed to virtual channels of outputs last.
+    hop_times: HopTimes,
 }
 
 /// The buffer of an input virtual channel.
@@ -216,7 +218,7 @@ impl HasEarliest for CioqMessages {
 }
 
 impl State {
-    fn new(context: &NetworkContext<'_>, ports: &Ports) -> Self {
+    fn new(context: &NetworkContext<'_>, ports: &Ports, routing: &Routing<'_>) -> Self {
         let vcs = context.vc_map.count();
         let routers = ports.routers.len();
         let inputs = ports.input_ports.len() << ports.shift;
@@ -231,6 +233,7 @@ impl State {
             credits: rooms.map(|room| Room::new(room.into())).collect(),
             decide_at: vec![NEVER; routers],
             next_output: vec![0; routers],
+            hop_times: HopTimes::new(routing, ports.outputs, vcs),
         }
     }
 
@@ -308,7 +311,7 @@ impl Routers for CioqRouters {
             again: common.routing.decides_again(),
             settles: matches!(&common.routing, Routing::Relation(it) if it.settles()),
         };
-        let state = State::new(context, &ports);
+        let state = State::new(context, &ports, &common.routing);
         let outgoing = (0..context.cut.parts()).map(|_| CioqMessages::default()).collect();
         Self {
             ports,
@@ -418,7 +421,7 @@ impl Routers for CioqRouters {
     }
 
     fn memory(&self) -> usize {
-        let State { wake, inputs, due, outputs, vcs, credits, decide_at, next_output } =
+        let State { wake, inputs, due, outputs, vcs, credits, decide_at, next_output, hop_times } =
             &self.state;
         self.ports.memory()
             + size_of_val(&**wake)
@@ -429,6 +432,7 @@ impl Routers for CioqRouters {
             + size_of_val(&**credits)
             + size_of_val(&**decide_at)
             + size_of_val(&**next_output)
+            + hop_times.memory()
     }
 
     fn settle_stalls(&mut self, _: &mut Common<'_>, _: Tick) {}

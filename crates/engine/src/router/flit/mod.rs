@@ -82,7 +82,7 @@ use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port;
 use crate::network::ports::Ports;
-use crate::next_hop::demands;
+use crate::next_hop::{HopTimes, Routing, demands};
 use crate::router::Routers;
 use crate::router::collective::units::ReductionUnits;
 use crate::router::packet::link::{LinkState, Links};
@@ -232,6 +232,8 @@ pub(crate) struct FlitState {
     /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
     /// for it.
     granted: Vec<Picoseconds>,
+    /// When hops of a relation were taken last.
+    hop_times: HopTimes,
     /// The state for stall times, if they are measured.
     waits: Option<Box<Waits>>,
     /// The routers' reduction units; none without collective operations.
@@ -284,13 +286,7 @@ impl FlitRouters {
             one_kind: demands::is_by_source(context.routes) && !is_split && trees.is_empty(),
             sharing,
         };
-        let state = FlitState::new(
-            &rules,
-            context,
-            part,
-            &ports,
-            common.routing.grant_times(ports.outputs),
-        );
+        let state = FlitState::new(&rules, context, part, &ports, &common.routing);
         let scratch = scratch::Scratch::new(most_inputs, most_outputs, queues);
         let outgoing = (0..context.cut.parts()).map(|_| FlitMessages::default()).collect();
         let links = Links::new(context, part, &ports);
@@ -421,6 +417,7 @@ impl Routers for FlitRouters {
             + size_of_val(&*state.vcs)
             + size_of_val(&*state.outputs)
             + size_of_val(&*state.granted)
+            + state.hop_times.memory()
             + size_of_val(&*state.priorities)
             + size_of_val(&*state.inputs)
             + size_of_val(&*state.requests)
@@ -483,7 +480,7 @@ impl FlitState {
         context: &NetworkContext<'_>,
         part: usize,
         ports: &Ports,
-        granted: Vec<Picoseconds>,
+        routing: &Routing<'_>,
     ) -> Self {
         let parameters = &context.parameters;
         let mut times = Times::default();
@@ -559,7 +556,8 @@ impl FlitState {
             times,
             sources: vec![SourceVc::default(); injections * rules.vcs as usize],
             begun: vec![0; injections],
-            granted,
+            granted: routing.grant_times(ports.outputs),
+            hop_times: HopTimes::new(routing, ports.outputs, rules.vcs as usize),
             reduction_units: ReductionUnits::new(&context.trees, ports.routers.len()),
             round_trips: RoundTrips::new(context, part, ports.senders.len()),
         }

@@ -3,14 +3,15 @@
 use super::flit_queue::FlitQueue;
 use super::router_view::FlitRouterView;
 use super::{FlitState, OutputVc, Times};
-use crate::frame::tick::Tick;
+use crate::frame::tick::{NEVER, Tick};
 use crate::network::far_queues::FarQueues;
-use crate::next_hop::{Routing, from_place};
+use crate::next_hop::{HopRank, Routing, from_place};
 use crate::router::Common;
 use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Channel;
+use flitlab_routing::Preference;
 use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
@@ -40,7 +41,9 @@ impl<'f> FlitRouterView<'_, 'f> {
     }
 
     /// Notes that a packet takes a hop, if packets choose by a relation.
-    pub(super) fn take_hop(&mut self, queue: usize, output: usize, vc: u8) {
+    pub(super) fn take_hop(&mut self, queue: usize, output: usize, vc: u8, now: Tick) {
+        let (channel, time) = (self.router.first_output as usize + output, self.time(now));
+        self.state.hop_times.note(channel, vc, time);
         let Common { routing, packets, context, .. } = &mut *self.common;
         let Routing::Relation(relation) = routing else { return };
         let FlitQueue { slot, held: list, .. } = self.state.queues[self.first_queue + queue];
@@ -95,8 +98,7 @@ impl<'f> FlitRouterView<'_, 'f> {
     }
 
     /// The offer that a packet accepts among those of one router's virtual channels: by the output
-    /// for which least waits, on the virtual channel with the most credits; or any, if packets don't
-    /// prefer hops by queues.
+    /// that it prefers, on the virtual channel there that it prefers.
     pub(super) fn best_of(
         &mut self,
         queue: usize,
@@ -108,27 +110,32 @@ impl<'f> FlitRouterView<'_, 'f> {
         let drawn = self.common.packets.packets[slot as usize].note;
         let relation = self.common.routing.relation();
         let first = relation.first(self.name, drawn, hops.len());
-        let by_queues = relation.prefers_by_queues();
-        if by_queues && hops.iter().any(|hop| self.output_port(hop.port.into()).dead) {
+        let preference = relation.preference();
+        if preference == Preference::LeastQueued
+            && hops.iter().any(|hop| self.output_port(hop.port.into()).dead)
+        {
             // What a failed channel swallows takes no credits: there an uncontended packet matters.
             self.advance_all(now);
         }
         let vcs = self.rules.vcs;
-        let (mut best, mut most) = (None, (i64::MIN, 0));
-        let mut of_port = (u16::MAX, 0);
+        let (mut best, mut most) = (None, <(HopRank, HopRank)>::default());
+        let mut of_port = (u16::MAX, HopRank::default());
         for hop in from_place(hops, first) {
             let offer = u32::from(hop.port) * vcs + u32::from(hop.vc);
             if !offers.clone().any(|it| it == offer) {
                 continue;
             }
-            if !by_queues {
+            if preference == Preference::Random {
                 return offer;
             }
             if of_port.0 != hop.port {
-                of_port = (hop.port, self.ease(hop.port.into(), now));
+                of_port = (hop.port, self.rank_output(hop.port.into(), preference, now));
             }
             let place = self.vc(hop.port.into(), hop.vc);
-            let own = (of_port.1, self.state.vcs[place].room_at(now, &self.state.times));
+            let room = self.state.vcs[place].room_at(now, &self.state.times);
+            let channel = self.router.first_output as usize + usize::from(hop.port);
+            let times = &self.state.hop_times;
+            let own = (of_port.1, times.rank_vc(preference, (channel, hop.vc), room.into()));
             if best.is_none() || own > most {
                 (best, most) = (Some(offer), own);
             }
@@ -136,15 +143,21 @@ impl<'f> FlitRouterView<'_, 'f> {
         best.expect("an offer is one of its hops")
     }
 
-    /// The ease of an output: the credits of all its virtual channels, less the flits of packets
-    /// that hold one and are still to be sent. Sending a flit changes both alike. So an uncontended
-    /// packet, which may lag behind, does not matter.
-    fn ease(&mut self, output: usize, now: Tick) -> i64 {
+    /// The rank of an output. Its room is the credits of all its virtual channels, less the flits of
+    /// packets that hold one and are still to be sent. Sending a flit changes both alike. So an
+    /// uncontended packet, which may lag behind, does not matter. Flits wait in a virtual channel
+    /// while a packet holds it, and until all its credits are back.
+    fn rank_output(&mut self, output: usize, preference: Preference, now: Tick) -> HopRank {
         let first = self.vc(output, 0);
-        let vcs = &self.state.vcs[first..][..self.rules.vcs as usize];
-        let rooms = vcs.iter().map(|vc| i64::from(vc.room_at(now, &self.state.times)));
-        let rooms: i64 = rooms.sum();
-        rooms - i64::from(self.output(output).waiting)
+        let waiting = i64::from(self.output(output).waiting);
+        let buffer = self.common.context.parameters.buffer;
+        let FlitState { vcs, times, hop_times, .. } = &*self.state;
+        let vcs = &vcs[first..][..self.rules.vcs as usize];
+        let room = || vcs.iter().map(|vc| i64::from(vc.room_at(now, times))).sum::<i64>() - waiting;
+        let is_idle = |vc: &OutputVc| vc.free_at != NEVER && vc.room_at(now, times) == buffer;
+        let idle = || vcs.iter().map(|vc| i64::from(is_idle(vc))).sum();
+        let channel = self.router.first_output as usize + output;
+        hop_times.rank_output(preference, channel, room, idle)
     }
 }
 

@@ -129,7 +129,7 @@ impl FlitRouterView<'_, '_> {
             self.withdraw(queue);
         }
         if options != 0 {
-            self.take_hop(queue, output, vc);
+            self.take_hop(queue, output, vc, now);
         }
         if vc == self.common.context.channels.adaptive {
             let (output, time) = (self.router.first_output as usize + output, self.time(now));

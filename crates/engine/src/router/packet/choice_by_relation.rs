@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::network::far_queues::FarQueues;
-use crate::next_hop::{PortHops, RelationTables};
+use crate::next_hop::{HopRank, PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::{NEEDS_ROOM, Shape};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
@@ -126,9 +126,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         own
     }
 
-    /// The best hop with room through a free output, fallbacks excluded: by the output with the
-    /// most room in all, since the least waits for it, on the virtual channel with the most room;
-    /// or any, if packets don't prefer hops by queues. The list has `hops` hops; among equals the first in cyclic order from `first` is taken.
+    /// The best hop with room through a free output, fallbacks excluded: by the output that the
+    /// packet prefers, on the virtual channel there that it prefers. The list has `hops` hops;
+    /// among equals the first in cyclic order from `first` is taken.
     fn best(
         &mut self,
         ports: Range<usize>,
@@ -136,31 +136,58 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         needs: [u16; 2],
         now: Tick,
     ) -> Option<Hop> {
-        let (mut best, mut most, mut turn) = (None, (0, 0), 0);
-        let by_queues = self.relation_tables().prefers_by_queues();
+        let (mut best, mut most, mut turn) = (None, <(HopRank, HopRank)>::default(), 0);
         for place in ports {
             let of_port = self.relation_tables().port(place);
             let port = usize::from(of_port.port);
             if self.cell.free_at[S::port(port)] > now {
                 continue;
             }
-            let all = self.output_room(port, now).all;
-            if by_queues && best.is_some() && all < most.0 {
+            self.output_room(port, now);
+            let of_output = self.rank_output(port);
+            if best.is_some() && of_output < most.0 {
                 continue;
             }
             for vc in vcs_in(of_port.vcs) {
                 let room = self.adaptive_state.room_cache.outputs[port].room[usize::from(vc)];
-                let like = if by_queues { (all, room) } else { (0, 0) };
-                if room < of_port.need(vc, needs) || best.is_some() && like < most {
+                if room < of_port.need(vc, needs) {
+                    continue;
+                }
+                let rank = (of_output, self.rank_vc(port, vc));
+                if best.is_some() && rank < most {
                     continue;
                 }
                 let own = of_port.turn(vc, first, hops);
-                if best.is_none() || (like, turn) > (most, own) {
-                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), like, own);
+                if best.is_none() || (rank, turn) > (most, own) {
+                    (best, most, turn) = (Some(Hop::new(of_port.port, vc)), rank, own);
                 }
             }
         }
         best
+    }
+
+    /// The rank of an output whose room has been looked up in this allocation. The less waits for
+    /// it, the more room it has in all.
+    #[inline(always)]
+    fn rank_output(&self, output: usize) -> HopRank {
+        let (preference, times) =
+            (self.relation_tables().preference(), &self.adaptive_state.hop_times);
+        let known = &self.adaptive_state.room_cache.outputs[output];
+        let idle = || {
+            let rooms = &known.room[..self.context.vc_map.count()];
+            let buffer = self.context.parameters.buffer;
+            rooms.iter().map(|&room| i64::from(u32::from(room) == buffer)).sum()
+        };
+        times.rank_output(preference, self.channel(output) as usize, || known.all.into(), idle)
+    }
+
+    /// The rank of a virtual channel of such an output.
+    #[inline(always)]
+    fn rank_vc(&self, output: usize, vc: u8) -> HopRank {
+        let (preference, times) =
+            (self.relation_tables().preference(), &self.adaptive_state.hop_times);
+        let room = self.adaptive_state.room_cache.outputs[output].room[usize::from(vc)];
+        times.rank_vc(preference, (self.channel(output) as usize, vc), room.into())
     }
 
     /// The room behind the virtual channels of an output, free or busy.
@@ -213,6 +240,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let taken = (self.choice(buffer).hops, (fitted!(output, u16), vc));
         let tables = self.relation_tables();
         tables.take_hop(self.context, self.packets, (slot, self.name), taken);
+        let (channel, time) = (self.channel(output) as usize, self.time(now));
+        self.adaptive_state.hop_times.note(channel, vc, time);
         self.adaptive_state.room_cache.take_room(output);
         if let Some(again) = tables.again() {
             let next = multiple_from(now + 1, again, self.epoch);
@@ -293,19 +322,18 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         let ports = self.ports_of(buffer);
         let here = self.relation_tables().port(self.place_of(ports.clone(), output));
         let (hops, first) = self.first_of(buffer, ports);
-        let (mut best, mut most, mut turn) = (None, 0, 0);
-        let by_queues = self.relation_tables().prefers_by_queues();
+        let (mut best, mut most, mut turn) = (None, HopRank::default(), 0);
         let needs = self.context.needs(need, flits);
         for vc in vcs_in(here.fallback) {
             let need = here.need(vc, needs);
             match self.obstacle(output, buffer, (vc, need, slot), now) {
                 Some(obstacle) => blocked.add(&obstacle),
                 None => {
-                    let room = self.output_room(output, now).room[usize::from(vc)];
-                    let like = if by_queues { room } else { 0 };
+                    self.output_room(output, now);
+                    let rank = self.rank_vc(output, vc);
                     let own = here.turn(vc, first, hops);
-                    if best.is_none() || (like, turn) > (most, own) {
-                        (best, most, turn) = (Some(vc), like, own);
+                    if best.is_none() || (rank, turn) > (most, own) {
+                        (best, most, turn) = (Some(vc), rank, own);
                     }
                 }
             }

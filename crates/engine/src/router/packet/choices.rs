@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
-use crate::next_hop::{PortHops, Routing};
+use crate::next_hop::{HopTimes, PortHops, Routing};
 use crate::router::packet::cell::Size;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -39,6 +39,8 @@ pub(crate) struct AdaptiveState {
     /// By output: the time at which its adaptive channel was granted last; empty if no packet asks
     /// for it.
     pub granted: Vec<Picoseconds>,
+    /// When hops of a relation were taken last.
+    pub hop_times: HopTimes,
     /// The outputs of the router that is visited that passed over a packet, since it prefers another
     /// output, a bit each.
     pub passed_over: Vec<u64>,
@@ -52,7 +54,12 @@ pub(crate) struct AdaptiveState {
 
 impl AdaptiveState {
     /// The state of idle routers.
-    pub(crate) fn new(routing: &Routing<'_>, ports: &Ports, size: Size, adaptive: bool) -> Self {
+    pub(crate) fn new(
+        routing: &Routing<'_>,
+        ports: &Ports,
+        (size, vcs): (Size, usize),
+        adaptive: bool,
+    ) -> Self {
         let routers = ports.routers.len();
         let decides = routing.decides();
         let that_choose = if adaptive { routers } else { 0 };
@@ -63,19 +70,22 @@ impl AdaptiveState {
             choosing: vec![0; that_choose * size.words],
             decide_at: vec![NEVER; routers],
             granted: routing.grant_times(ports.outputs),
+            hop_times: HopTimes::new(routing, ports.outputs, vcs),
             passed_over: vec![0; size.ports.div_ceil(64)],
             ..Self::default()
         }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let Self { choices, escapes, undecided, choosing, decide_at, granted, .. } = self;
+        let Self { choices, escapes, undecided, choosing, decide_at, granted, hop_times, .. } =
+            self;
         size_of_val(&**choices)
             + size_of_val(&**escapes)
             + size_of_val(&**undecided)
             + size_of_val(&**choosing)
             + size_of_val(&**decide_at)
             + size_of_val(&**granted)
+            + hop_times.memory()
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {

@@ -228,7 +228,12 @@ impl Routers for PacketRouters {
             credits: Credits::new(ports.rooms(context)),
             responder_resources: ResponderResources::new(context, common.schedule.part),
             lifetimes: Lifetimes::new(context, routers),
-            adaptive_state: AdaptiveState::new(&common.routing, &ports, size, adaptive || has_all),
+            adaptive_state: AdaptiveState::new(
+                &common.routing,
+                &ports,
+                (size, context.vc_map.count()),
+                adaptive || has_all,
+            ),
             reduction_units: ReductionUnits::new(&context.trees, routers),
             links: Links::new(context, common.schedule.part, &ports),
             far_ends,

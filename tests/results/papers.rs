@@ -232,5 +232,5 @@ fn the_values_of_the_papers_pages_are_those_of_the_committed_results() {
         let texts: Vec<_> = folders(row).into_iter().flat_map(|it| texts_of(it)).collect();
         Known::of(texts.iter().chain(&row.commands).map(String::as_str))
     });
-    assert!(seen >= 90, "{seen}");
+    assert!(seen >= 70, "{seen}");
 }

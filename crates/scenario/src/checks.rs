@@ -296,21 +296,23 @@ impl Checks<'_> {
             self.report(&keys, message, "", Some(help.into()));
             return;
         }
-        let is_kept = interruption.new_tables == NewTables::Concerned;
-        let plain = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
-        let (message, help) = match network.after(if makes_tables { interruption } else { &plain })
-        {
+        let anew = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
+        let (message, help) = match network.after(&anew) {
             Err(error) => (error.to_string(), None),
             Ok(left) if makes_tables => match left.routes() {
-                Err(error) if is_kept => (
-                    format!("no new tables can be made: {error}"),
-                    Some("let all be routed anew, by `new_tables = \"all\"`"),
-                ),
                 Err(error) => (
                     format!("no new tables can be made: {error}"),
                     Some("choose another routing or algorithm, or let something else fail"),
                 ),
-                Ok(_) => return,
+                Ok(_) => {
+                    let left = network.after(interruption).expect("it could be cut before");
+                    if let Err(error) = left.routes() {
+                        let message = format!("no new tables can be made: {error}");
+                        let help = "let all be routed anew, by `new_tables = \"all\"`";
+                        self.report(&["interruption.new_tables"], message, "", Some(help.into()));
+                    }
+                    return;
+                }
             },
             Ok(_) => return,
         };

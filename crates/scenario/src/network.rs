@@ -32,9 +32,9 @@ pub struct Network {
     routes: OnceLock<Result<Routes, RoutingError>>,
     making: OnceLock<Making>,
     proof: OnceLock<Option<ForwardingProof>>,
-    /// The routes of what it was before something failed, if those that nothing has happened to
-    /// stay.
-    kept: Option<Routes>,
+    /// The routes before something failed, if those that nothing has happened to stay, and the
+    /// network with all routes anew.
+    kept: Option<(Routes, Arc<Self>)>,
     /// The remaining networks after failures during operation, as far as they were asked for.
     left: Mutex<Vec<(Failures, NewTables, Arc<Self>)>>,
 }
@@ -103,11 +103,13 @@ impl Network {
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
         let make = || {
             let begun = Instant::now();
-            let made = self.routing.routes(&self.fabric, self.seed);
-            let made = made.and_then(|made| match &self.kept {
-                Some(kept) => self.routing.keeping(&self.fabric, kept, made),
-                None => Ok(made),
-            });
+            let made = match &self.kept {
+                Some((kept, anew)) => anew
+                    .routes()
+                    .map_err(Clone::clone)
+                    .and_then(|anew| self.routing.keeping(&self.fabric, kept, anew.clone())),
+                None => self.routing.routes(&self.fabric, self.seed),
+            };
             self.making.get_or_init(|| Making(begun.elapsed()));
             made
         };
@@ -127,6 +129,14 @@ impl Network {
     /// If what fails is no part of the fabric, or what is left falls apart.
     pub fn after(&self, interruption: &InterruptionSpec) -> Result<Arc<Self>, TopologyError> {
         let InterruptionSpec { failures, new_tables, .. } = interruption;
+        let kept = match new_tables {
+            NewTables::All => None,
+            NewTables::Concerned => {
+                let anew = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
+                let anew = self.after(&anew)?;
+                self.routes().ok().map(|kept| (kept.clone(), anew))
+            }
+        };
         let mut known = self.left.lock().expect("nothing panics while it is held");
         let is = |(other, tables, _): &&(Failures, NewTables, Arc<Self>)| {
             other == failures && tables == new_tables
@@ -135,11 +145,8 @@ impl Network {
             return Ok(left.clone());
         }
         let fabric = failures.apply(&self.fabric)?;
-        let mut left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
-        if *new_tables == NewTables::Concerned {
-            left.kept = self.routes().ok().cloned();
-        }
-        let left = Arc::new(left);
+        let left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
+        let left = Arc::new(Self { kept, ..left });
         known.push((failures.clone(), *new_tables, left.clone()));
         Ok(left)
     }

@@ -512,7 +512,7 @@ fn pairs_that_a_failure_does_not_concern_keep_their_routes_on_angara() {
     let text = "[topology.torus]\ndimensions = [4, 4]\n[routing.angara]\n\
                 [traffic]\npattern = \"uniform\"\nload = 0.3\n\
                 [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\nnew_tables = \"concerned\"\n\
-                X\n";
+                failed_cables = [{ switch = \"(0,0)\", to = \"(1,0)\" }]\n";
     let scenario = scenario::Scenario::read(&Document::parse("a.toml", text)).unwrap();
     let spec = scenario.interruption.as_ref().unwrap();
     let left = scenario.network.after(spec).unwrap();

@@ -158,24 +158,23 @@ impl ApplicationSpec {
             let operations = self.schedule.of_rank(rank).map(|it| self.schedule.operation(it));
             operations.flat_map(move |it| {
                 let (there, back) = match it.action {
-                    Action::Send => (Some(it.amount), None),
+                    Action::Send => (it.amount, None),
                     Action::Remote(remote) => {
                         let request = self.host.control_message.0;
                         let (request, response) = remote.payloads(it.amount, request);
-                        (Some(request), Some(response))
+                        (request, Some(response))
                     }
-                    Action::Receive | Action::Compute => (None, None),
+                    Action::Receive | Action::Compute => return [None, None].into_iter().flatten(),
                 };
                 let destination = places[it.peer as usize];
-                let there =
-                    there.map(|bytes| Transfer { source, destination, bytes, is_response: false });
+                let there = Transfer { source, destination, bytes: there, is_response: false };
                 let back = back.map(|bytes| Transfer {
                     source: destination,
                     destination: source,
                     bytes,
                     is_response: true,
                 });
-                [there, back].into_iter().flatten()
+                [Some(there), back].into_iter().flatten()
             })
         };
         let crosses = |it: &Transfer| it.source != it.destination;

@@ -102,12 +102,12 @@ impl Network {
     /// If a pair of live nodes has no route.
     pub fn routes(&self) -> Result<&Routes, &RoutingError> {
         let make = || {
+            let kept = self.kept.as_ref().map(|(kept, anew)| (kept, anew.routes()));
             let begun = Instant::now();
-            let made = match &self.kept {
+            let made = match kept {
                 Some((kept, anew)) => anew
-                    .routes()
                     .map_err(Clone::clone)
-                    .and_then(|anew| self.routing.keeping(&self.fabric, kept, anew.clone())),
+                    .and_then(|anew| self.routing.keeping(&self.fabric, kept, anew)),
                 None => self.routing.routes(&self.fabric, self.seed),
             };
             self.making.get_or_init(|| Making(begun.elapsed()));
@@ -118,7 +118,8 @@ impl Network {
 
     /// How long it took on this machine to make the routes, on the clock; `None` if nobody has.
     pub fn making(&self) -> Option<Duration> {
-        self.making.get().map(|making| making.0)
+        let anew = self.kept.as_ref().and_then(|(_, anew)| anew.making());
+        self.making.get().map(|making| making.0 + anew.unwrap_or_default())
     }
 
     /// Returns the network after failures during operation: the fabric without what fails, and

@@ -187,7 +187,7 @@ impl RoutingSpec {
         &self,
         left: &Fabric,
         kept: &Routes,
-        made: Routes,
+        made: &Routes,
     ) -> Result<Routes, RoutingError> {
         match (self, kept, made) {
             (
@@ -196,7 +196,7 @@ impl RoutingSpec {
                 Routes::Forwarding(new),
             ) => {
                 let vcs = parameters.vcs.max(old.vc_count()).max(new.vc_count());
-                agnostic::keep_unconcerned(left, old, &new, vcs)
+                agnostic::keep_unconcerned(left, old, new, vcs)
                     .map(|table| Routes::Forwarding(Arc::new(table)))
                     .map_err(|error| RoutingError::NoTable(error.to_string()))
             }
@@ -204,7 +204,7 @@ impl RoutingSpec {
                 Ok(Routes::Table(new.keeping(left, old)))
             }
             // Refused before.
-            (_, _, made) => Ok(made),
+            (_, _, made) => Ok(made.clone()),
         }
     }
 

@@ -306,10 +306,8 @@ pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> Strin
             };
             format!("  {name}: {}{}", short_time_text(time), rate.unwrap_or_default())
         }
-        (Status::Stuck | Status::Livelock | Status::TooLong, ..) => {
-            format!("  {name}: {}", row.status.name())
-        }
-        (Status::Steady, Some(accepted), _) => {
+        // A load that was interrupted has no completion time.
+        (Status::Steady | Status::Completed, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, mean packet latency {latency}")
         }
         (Status::NotSteady, Some(accepted), _) => {
@@ -318,7 +316,7 @@ pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> Strin
         (Status::Undecided, Some(accepted), _) => {
             format!("  {name}: accepted {accepted:.4}, undecided")
         }
-        _ => format!("  {name}: deadlock"),
+        (status, ..) => format!("  {name}: {}", status.name()),
     }
 }
 
@@ -332,5 +330,22 @@ fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
         None => format!(
             "  {series}{seed}: sustains load {load:.4}, the highest that its bound allows\n"
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interrupted_load_is_not_called_a_deadlock() {
+        let line = |status, accepted_load| {
+            let row = PointRow { status, accepted_load, ..PointRow::default() };
+            point_text(&Label::default(), &row, false)
+        };
+        let interrupted = line(Status::Completed, Some(0.2));
+        assert!(interrupted.ends_with(": accepted 0.2000, mean packet latency -"), "{interrupted}");
+        assert!(line(Status::Deadlock, Some(0.2)).ends_with(": deadlock"));
+        assert!(line(Status::Stuck, None).ends_with(": stuck"));
     }
 }

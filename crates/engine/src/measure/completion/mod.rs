@@ -178,8 +178,8 @@ pub fn remote_memory_bound(
     Some(longest(times.channels(flows), hosts, None))
 }
 
-/// Returns a lower bound on the completion time of an application's messages. A host takes the given overheads to send a message and to receive one.
-/// `None` if the messages are too many to look at.
+/// Returns a lower bound on the completion time of an application's messages. A host takes the given
+/// overheads to send a message and to receive one. `None` if the messages are too many to look at.
 pub fn application_bound(
     fabric: &Fabric,
     routes: &Routes,

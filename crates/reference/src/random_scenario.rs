@@ -32,7 +32,10 @@ pub const MAX_WORK: u64 = 6_000;
 
 /// Any of the adaptive routings.
 fn rules(random: &mut dyn Rng) -> AdaptiveRules {
-    let weight = format!("distance_weight = {:?}", random.random_range(0.5..2.5));
+    let weight = random.random_range(0.5..2.5);
+    // Half of them follow the load, downwards.
+    let factor = if weight > 1.5 { 2.6 - weight } else { 1.0 };
+    let weight = format!("distance_weight = {weight:?}\nfull_weight_factor = {factor:?}");
     let steps = random.random_range(1..3);
     let outflank = format!("steps = {steps}\n{weight}");
     let rules_of_detours =

@@ -64,16 +64,26 @@ pub(crate) fn equivalent(routers: &output_queued::Parameters) -> Parameters {
 /// of the paper's program.
 ///
 /// # Errors
-/// If they have none, for this reason.
-pub(crate) fn routing(rules: &AdaptiveRules) -> Result<Routing, &'static str> {
+/// If they have none: because of this key, for this reason.
+pub(crate) fn routing(rules: &AdaptiveRules) -> Result<Routing, (&'static str, &'static str)> {
     if rules.non_minimal == AdaptiveRules::default().non_minimal {
         return Ok(Routing::AdaptiveBubble);
     }
     // The weights are those on any torus, and a small one has its detours at once.
     let small = Torus::new(&[3], &[]).expect("a ring");
     let detours = rules.non_minimal.detours(&small).ok().flatten();
-    let detours = detours.ok_or("this rule is not one of the paper's")?;
+    let rule = "routing.pick_orthant.rule";
+    let detours = detours.ok_or((rule, "this rule is not one of the paper's"))?;
     let distance = detours.weights.distance;
+    if detours.full_distance != distance {
+        let key = match detours.family {
+            Family::Orthants => rule,
+            Family::IntermediateNodes { .. } => "routing.outflank.full_weight_factor",
+        };
+        let why =
+            "nodes weigh the lengths of detours when they create a message, alike at all loads";
+        return Err((key, why));
+    }
     match detours.family {
         Family::Orthants => Ok(Routing::PickOrthant(Weights {
             distance,
@@ -93,9 +103,10 @@ pub(crate) fn routing(rules: &AdaptiveRules) -> Result<Routing, &'static str> {
                 idle: IdleRatio::AnyIdle,
             },
         }),
-        Family::IntermediateNodes { .. } => {
-            Err("outflanking nodes are the same few steps outside, however far a packet goes")
-        }
+        Family::IntermediateNodes { .. } => Err((
+            "routing.outflank.steps_percent",
+            "outflanking nodes are the same few steps outside, however far a packet goes",
+        )),
     }
 }
 
@@ -104,7 +115,7 @@ mod tests {
     use super::*;
     use flitlab_routing::adaptive::NonMinimalRule;
 
-    fn routing_of(name: &str, keys: &str) -> Result<Routing, &'static str> {
+    fn routing_of(name: &str, keys: &str) -> Result<Routing, (&'static str, &'static str)> {
         let non_minimal = NonMinimalRule::new(name, keys);
         routing(&AdaptiveRules { non_minimal, ..AdaptiveRules::default() })
     }
@@ -121,6 +132,7 @@ mod tests {
         };
         assert_eq!((outflank.steps, weights.distance), (3, 1.5));
         assert!(routing_of("outflank", "steps_percent = 50").is_err());
+        assert!(routing_of("profit", "full_weight_factor = 0.5").is_err());
         assert!(routing_of("goal", "").is_err());
     }
 

@@ -53,7 +53,8 @@ enum Rule {
     Minimal,
     Goal,
     ChannelQueue,
-    Profit(Family, Weights),
+    /// With the weight of the distance where the shortest ways have no room.
+    Profit(Family, Weights, f64),
     /// Of another crate, which is asked.
     Outside,
 }
@@ -66,7 +67,7 @@ impl Rule {
             ByDetours::Nodes(rule) => &**rule,
         };
         match rule.downcast_ref::<Detours>() {
-            Some(detours) => Self::Profit(detours.family, detours.weights),
+            Some(detours) => Self::Profit(detours.family, detours.weights, detours.full_distance),
             None if rule.is::<Goal>() => Self::Goal,
             None if rule.is::<ChannelQueue>() => Self::ChannelQueue,
             None => Self::Outside,
@@ -351,16 +352,26 @@ impl<'a> Adaptive<'a> {
                 let kind = self.orthant(source, destination, &rounds);
                 Some(Course { rounds, kind, ..course })
             }
-            Rule::Profit(family, weights) => {
+            Rule::Profit(family, weights, full_distance) => {
                 let detours = self.detours(source, &course, family);
                 let shortest = self.hops(source, destination, &self.free());
-                let profit = |rounds: &[Round], to: u32, hops: u32| {
+                let behind = |rounds: &[Round], to: u32| -> Vec<u32> {
                     let mut ports = self.nearer(source, to, rounds);
                     // What has failed since is not alive either.
                     let is_live = |port: usize| self.is_live(source, port) && used[port].is_some();
                     ports.retain(|&port| is_live(port.into()));
                     let of_port = |&port: &u16| used[usize::from(port)].expect("it is live");
-                    let of_ports: Vec<u32> = ports.iter().map(of_port).collect();
+                    ports.iter().map(of_port).collect()
+                };
+                // Eta follows what is used on the shortest ways, from nothing to no room.
+                let minimal = behind(&course.rounds, destination);
+                let mean = f64::from(minimal.iter().sum::<u32>()) / minimal.len() as f64;
+                let share = mean / f64::from((buffer + 1).saturating_sub(flits));
+                let distance =
+                    weights.distance + (full_distance - weights.distance) * share.min(1.0);
+                let weights = Weights { distance, ..weights };
+                let profit = |rounds: &[Round], to: u32, hops: u32| {
+                    let of_ports = behind(rounds, to);
                     profit(&of_ports, used, (buffer, flits), (shortest, hops), &weights)
                 };
                 let minimal = profit(&course.rounds, destination, shortest);
@@ -678,6 +689,8 @@ fn the_reference_engine_decides_on_the_same_detours() {
         NonMinimalRule::new("cqr", ""),
         NonMinimalRule::new("profit", "distance_weight = 0.58"),
         NonMinimalRule::new("outflank", "distance_weight = 0.58"),
+        NonMinimalRule::new("profit", "distance_weight = 3\nfull_weight_factor = 0.1"),
+        NonMinimalRule::new("outflank", "distance_weight = 2.5\nfull_weight_factor = 0.44"),
     ];
     for sizes in [&[4, 3][..], &[4, 4], &[5, 4], &[3, 4, 4], &[2, 5], &[7]] {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();

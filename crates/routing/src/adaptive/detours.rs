@@ -58,13 +58,18 @@ pub(super) const OUTFLANK: Row<AdaptiveKind> = Row::new(
 )
 .known_as(&["ofr"]);
 
-/// Reads the weights of the profit.
-fn weights(reader: &mut Reader<'_>, distance: f64) -> Weights {
+/// Reads the weights of the profit, and that of the distance where there is no room.
+fn weights(reader: &mut Reader<'_>, distance: f64) -> (Weights, f64) {
     let kind = Number { above: 0.0, to: 1e3, inclusive: true };
     let doc =
         "Weight of a detour's length against congestion: the less, the more packets are derouted.";
     let distance = reader.value("distance_weight", &kind, distance, doc);
-    Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle }
+    let doc = "What that weight is multiplied by where the ports of the shortest ways have no room for the \
+               packet. Up to there the factor changes in proportion to the flits used behind them.";
+    let full = distance * reader.value("full_weight_factor", &kind, 1.0, doc);
+    let weights =
+        Weights { distance, average: Average::Directions, idle: IdleRatio::CandidateIdle };
+    (weights, full)
 }
 
 /// Packets with less than this distance to go are never derouted.
@@ -150,6 +155,10 @@ pub struct Detours {
     pub family: Family,
     /// The weights of their profit.
     pub weights: Weights,
+    /// The weight of the distance where no minimal direction has room: eta of equation (15) follows
+    /// the load, as section 5 of \[outflank\] leaves open. Where nothing is used behind these, it is
+    /// that of `weights`.
+    pub full_distance: f64,
     detours: Vec<Detour>,
     /// The first detour of each offset; one more at the end.
     first: Vec<u32>,
@@ -170,7 +179,11 @@ impl Detours {
     ///
     /// # Errors
     /// If a mesh is so large that there is no place for nodes beyond its edges.
-    pub fn new(torus: &Torus, family: Family, weights: Weights) -> Result<Self, TopologyError> {
+    pub fn new(
+        torus: &Torus,
+        family: Family,
+        (weights, full_distance): (Weights, f64),
+    ) -> Result<Self, TopologyError> {
         // With both halves, so that both directions of a half ring are minimal.
         let mut pairs = vec![None; Compass::new(torus, true).offsets()];
         let own = Compass::new(torus, true);
@@ -196,11 +209,11 @@ impl Detours {
             first.push(u32::try_from(detours.len()).expect("fewer than 2^32 detours"));
         }
         let edges = margins.iter().any(|&margin| margin > 0);
-        Ok(Self { family, weights, detours, first, edges })
+        Ok(Self { family, weights, full_distance, detours, first, edges })
     }
 
     /// Computes all detours, for a rule.
-    fn bound(torus: &Torus, family: Family, weights: Weights) -> Result<Arc<Self>, String> {
+    fn bound(torus: &Torus, family: Family, weights: (Weights, f64)) -> Result<Arc<Self>, String> {
         Self::new(torus, family, weights).map(Arc::new).map_err(|error| error.to_string())
     }
 
@@ -219,6 +232,15 @@ impl Detours {
         inside.map(|it| (it.kind, compass.away(source, &steps(it)))).collect()
     }
 
+    /// The weight of the distance for a packet that leaves in these directions by the minimal route.
+    fn eta(&self, packet: &AtRouter<'_>, minimal: u32) -> f64 {
+        let ports = (0..packet.used.len()).filter(|port| minimal >> port & 1 == 1);
+        let (count, used) =
+            ports.fold((0u32, 0u32), |(count, sum), port| (count + 1, sum + packet.used[port]));
+        let share = f64::from(used) / f64::from(count) / f64::from(packet.full);
+        self.weights.distance + (self.full_distance - self.weights.distance) * share.min(1.0)
+    }
+
     /// The most profitable detour for a packet, if one is better than the minimal route (equation
     /// (17)). Of a route's directions only live ones count, and detours through nodes that are not
     /// alive are left out.
@@ -232,7 +254,8 @@ impl Detours {
         let (minimal, distance) = compass.shortest(source, destination);
         let minimal = u32::from(compass.of_both_halves(minimal, negative) & live.ports);
         let distance = f64::from(distance);
-        let minimal = WeighedRoute::new(minimal, 1.0, &self.weights);
+        let eta = self.eta(packet, minimal);
+        let minimal = WeighedRoute::new(minimal, 1.0, eta);
         let mut search = Search::new(&minimal, (packet.used, packet.full), self.weights.idle)?;
         // From this distance on, no detour is better.
         let mut too_long = u16::MAX;
@@ -249,7 +272,7 @@ impl Detours {
             // Without a direction it has no profit.
             let directions = if exists { directions } else { 0 };
             let ratio = distance / f64::from(detour.distance);
-            let route = WeighedRoute::new(u32::from(directions), ratio, &self.weights);
+            let route = WeighedRoute::new(u32::from(directions), ratio, eta);
             if !search.is_open_to(&route) {
                 too_long = detour.distance;
             } else if search.finds(&route) {
@@ -397,7 +420,7 @@ mod tests {
     /// The decision on an 8x8 torus, given the used flits of each direction.
     fn decide(family: Family, to: [u32; 2], used: [u32; 4]) -> Option<(Vec<u32>, Misroute)> {
         let torus = Torus::new(&[8, 8], &[]).unwrap();
-        let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+        let detours = Detours::new(&torus, family, (WEIGHTS, WEIGHTS.distance)).unwrap();
         let compass = Compass::new(&torus, true);
         let (source, to) = (torus.node(&[6, 6]).unwrap(), torus.node(&to).unwrap());
         let (node, detour) = best(&detours, &compass, (source, to), &used)?;
@@ -425,6 +448,22 @@ mod tests {
         assert_eq!((node, kind), (vec![0, 6], Misroute::Orthant));
     }
 
+    /// Two steps in +x, or six in -x behind whose port nothing is used, with eta 4 where nothing is used
+    /// and 1 where there is no room. Half of the room is used behind +x, so eta is 2.5, and 1/3 of it
+    /// for the detour: 1 + 0.83 are less than 0 + 2.5. With seven of eight eta is 1.375: 1 + 0.46 are
+    /// more than 1.375.
+    #[test]
+    fn the_weight_of_the_distance_follows_what_is_used() {
+        let torus = Torus::new(&[8, 8], &[]).unwrap();
+        let weights = Weights { distance: 4.0, ..WEIGHTS };
+        let detours = Detours::new(&torus, Family::Orthants, (weights, 1.0)).unwrap();
+        let compass = Compass::new(&torus, true);
+        let goes_round = |used: [u32; 4]| best(&detours, &compass, (0, 2), &used).is_some();
+        assert!(!goes_round([4, 1, 0, 1]) && goes_round([7, 1, 0, 1]));
+        let fixed = Detours::new(&torus, Family::Orthants, (weights, 4.0)).unwrap();
+        assert!(best(&fixed, &compass, (0, 2), &[7, 1, 0, 1]).is_none());
+    }
+
     #[test]
     fn a_neighbour_is_not_gone_round_to() {
         for family in [Family::Orthants, NODES] {
@@ -437,7 +476,7 @@ mod tests {
     #[test]
     fn detours_of_a_mesh_depend_on_how_far_its_edges_are() {
         let mesh = Torus::new(&[9, 9], &[0, 1]).unwrap();
-        let detours = Detours::new(&mesh, NODES, WEIGHTS).unwrap();
+        let detours = Detours::new(&mesh, NODES, (WEIGHTS, WEIGHTS.distance)).unwrap();
         let compass = Compass::new(&mesh, true);
         let decide = |from: [u32; 2], to: [u32; 2], used: [u32; 4]| {
             let ends = (mesh.node(&from).unwrap(), mesh.node(&to).unwrap());
@@ -462,7 +501,7 @@ mod tests {
         let compass = Compass::new(&torus, true);
         let aside = |percent, to: u32| {
             let family = Family::IntermediateNodes { steps: 2, percent };
-            let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+            let detours = Detours::new(&torus, family, (WEIGHTS, WEIGHTS.distance)).unwrap();
             torus.coordinates(best(&detours, &compass, (0, to), &[8, 1, 8, 8]).unwrap().0)
         };
         assert_eq!(aside(0, 4), [6, 2]);
@@ -476,7 +515,7 @@ mod tests {
     fn the_half_rings_of_an_orthant_stay_free() {
         // Half a ring in x both ways; three steps in y.
         let torus = Torus::new(&[8, 8], &[]).unwrap();
-        let detours = Detours::new(&torus, Family::Orthants, WEIGHTS).unwrap();
+        let detours = Detours::new(&torus, Family::Orthants, (WEIGHTS, WEIGHTS.distance)).unwrap();
         let compass = Compass::new(&torus, true);
         let to = torus.node(&[4, 3]).unwrap();
         let (_, decision) = best(&detours, &compass, (0, to), &[8, 8, 8, 1]).unwrap();
@@ -496,7 +535,7 @@ mod tests {
             let torus = Torus::new(sizes, open).unwrap();
             let compass = Compass::new(&torus, true);
             for family in [Family::Orthants, NODES] {
-                let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+                let detours = Detours::new(&torus, family, (WEIGHTS, WEIGHTS.distance)).unwrap();
                 for source in 0..torus.nodes() {
                     for destination in 0..torus.nodes() {
                         let minimal = compass.ports(source, destination, Heading::default());

@@ -78,7 +78,7 @@ impl Detours {
         let weights = &self.weights;
         let weighed = |node, length| {
             let ratio = f64::from(hops) / f64::from(length);
-            WeighedRoute::new(directions(node), ratio, weights)
+            WeighedRoute::new(directions(node), ratio, weights.distance)
         };
         let profit_of = |route: &WeighedRoute| profit(route, used, weights.idle);
         let detours = self.family.between(torus, &compass, source, destination);
@@ -120,7 +120,7 @@ mod tests {
     fn listed(sizes: &[u32], from: &[u32], to: &[u32], used: &[u32]) -> PairDetours {
         let torus = Torus::new(sizes, &[]).unwrap();
         let family = Family::IntermediateNodes { steps: 2, percent: 0 };
-        let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+        let detours = Detours::new(&torus, family, (WEIGHTS, WEIGHTS.distance)).unwrap();
         let ends = (torus.node(from).unwrap(), torus.node(to).unwrap());
         detours.of_pair(&torus, ends, used).unwrap()
     }
@@ -209,7 +209,7 @@ mod tests {
         ] {
             let torus = Torus::new(sizes, open).unwrap();
             let family = Family::IntermediateNodes { steps: 2, percent: 0 };
-            let detours = Detours::new(&torus, family, WEIGHTS).unwrap();
+            let detours = Detours::new(&torus, family, (WEIGHTS, WEIGHTS.distance)).unwrap();
             let compass = Compass::new(&torus, true);
             let idle = vec![0; torus.directions() as usize];
             for source in 0..torus.nodes() {

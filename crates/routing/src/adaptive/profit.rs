@@ -77,10 +77,10 @@ impl WeighedRoute {
     }
 
     /// A route that leaves by these directions. `ratio` is the shortest distance divided by the
-    /// route's own, 1 for the minimal route.
+    /// route's own, 1 for the minimal route; `eta` is the weight of the distance.
     #[inline]
-    pub fn new(directions: u32, ratio: f64, weights: &Weights) -> Self {
-        Self { directions, free_divisor: None, distance: weights.distance * ratio }
+    pub fn new(directions: u32, ratio: f64, eta: f64) -> Self {
+        Self { directions, free_divisor: None, distance: eta * ratio }
     }
 
     /// A profit that it can't exceed. The average of used slots is at least those of the least used

@@ -89,8 +89,7 @@ impl Checks<'_> {
         let (key, why) = match routing {
             RoutingSpec::Adaptive(rules) => match router_model::routing(rules) {
                 Ok(_) => return,
-                Err(why) if rules.non_minimal.binds() => ("routing.pick_orthant.rule", why),
-                Err(why) => ("routing.outflank.steps_percent", why),
+                Err(why) => why,
             },
             _ => ("routing", "this is another one"),
         };

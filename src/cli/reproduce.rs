@@ -18,10 +18,10 @@ use super::{Failure, folder, slow_build};
 use flitlab::report::figure::FIGURES_JSON;
 use flitlab::reproduce::{
     Extent, Flawed, Kept, Outflank, PRINTED, PathSelectionFigure, PathSelectionTable, Progress,
-    Record, Reproduction, Simulations, angara_collectives, angara_figure_4, angara_figure_5,
-    angara_figure_6, angara_table_2, angara_table_3, bounds, dragonfly_ugal, ember_torus,
-    hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank, outflank_angara,
-    path_selection, path_selection_figure, slim_fly,
+    Record, Reproduction, Simulations, angara_collectives, angara_day, angara_figure_4,
+    angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds, dragonfly_ugal,
+    ember_torus, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
+    outflank_angara, outflank_sizes, path_selection, path_selection_figure, slim_fly,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -60,6 +60,8 @@ pub(super) enum Published {
     AngaraFig6,
     /// Operations of the collective subnetwork beside the same by messages, over size and nodes
     AngaraCollectives,
+    /// A day of jobs on 256 nodes: their nodes by three rules, their tables, how they slow each other
+    AngaraDay,
     /// What rules that choose sustain beside what their ways allow, on three fabrics
     Bounds,
     /// OutFlank Routing: maximum sustained loads (Versaci, Table 2)
@@ -71,6 +73,9 @@ pub(super) enum Published {
     OutflankFig4,
     /// Share of derouted packets over load, butterfly (Figure 5)
     OutflankFig5,
+    /// Whether OutFlank Routing gains with the network: tori of up to 32,768 nodes and six dimensions,
+    /// two hours of CPU; an interrupted run goes on by --resume
+    OutflankSizes,
     /// The same comparison on the Angara router, in three and four dimensions
     OutflankAngara,
     /// Which algorithms route 25 tori with 1% of the cables failed, and how fast (Domke et al.,
@@ -127,11 +132,13 @@ impl Published {
             Self::AngaraFig5 => angara_figure_5(extent, progress),
             Self::AngaraFig6 => Ok(angara_figure_6(extent, progress)),
             Self::AngaraCollectives => Ok(angara_collectives(extent, progress)),
+            Self::AngaraDay => angara_day(extent, progress),
             Self::Bounds => Ok(bounds(extent, progress)),
             Self::OutflankTable2 => Ok(outflank(Outflank::Table2, extent, progress)),
             Self::OutflankTable3 => Ok(outflank(Outflank::Table3, extent, progress)),
             Self::OutflankFig4 => Ok(outflank(Outflank::Figure4, extent, progress)),
             Self::OutflankFig5 => Ok(outflank(Outflank::Figure5, extent, progress)),
+            Self::OutflankSizes => Ok(outflank_sizes(extent, progress)),
             Self::OutflankAngara => Ok(outflank_angara(extent, progress)),
             Self::NueFaults => nue_faults(extent, progress),
             Self::NueThroughput => nue_throughput(extent, progress),

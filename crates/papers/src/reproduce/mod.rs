@@ -5,6 +5,7 @@
 //! text are.
 
 mod angara_collectives;
+mod angara_day;
 mod angara_figure_4;
 mod angara_figure_5;
 mod angara_figure_6;
@@ -32,6 +33,7 @@ mod slim_fly;
 mod tori;
 
 pub use angara_collectives::angara_collectives;
+pub use angara_day::angara_day;
 pub use angara_figure_4::angara_figure_4;
 pub use angara_figure_5::angara_figure_5;
 pub use angara_figure_6::angara_figure_6;
@@ -45,7 +47,7 @@ pub use kept::{Kept, KeptError};
 pub use nue_faults::nue_faults;
 pub use nue_runtime::nue_runtime;
 pub use nue_throughput::nue_throughput;
-pub use outflank::{Outflank, outflank};
+pub use outflank::{Outflank, outflank, outflank_sizes};
 pub use outflank_angara::outflank_angara;
 pub use path_selection::{PathSelectionTable, path_selection};
 pub use path_throughput::{PathSelectionFigure, path_selection_figure};

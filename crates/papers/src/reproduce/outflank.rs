@@ -12,6 +12,9 @@
 //! published loads is below the shortest at the next loads of the grid.
 
 mod show;
+mod sizes;
+
+pub use sizes::outflank_sizes;
 
 use serde::{Deserialize, Serialize};
 

@@ -1,42 +1,64 @@
 #!/usr/bin/env bash
 # The long tier: each test that is marked as long, in a process of its own and two at a time, as quickly as a release and
-# with every assertion. What has passed at this commit stands in target/long-tier/COMMIT.csv with its seconds and is not
-# run again: a call that was interrupted is gone on with by the next one. A word (scripts/long-tier.sh commands) takes the
-# tests of whose program and name it is a part. Exit code 1 if one failed; what it printed is beside the record.
+# with every assertion. tests/long-tier.csv has at which commit each passed last, and in how many seconds. A test is run if
+# what it depends on has changed since, the one that passed longest ago first: a call that was interrupted, or comes a day
+# later, goes on with the rest. A word (scripts/long-tier.sh commands) takes the tests of whose program and name it is a
+# part. Exit code 1 if one failed; what it printed is in target/long-tier.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if ! git diff --quiet HEAD -- . ':!tests/long-tier.csv'; then
+    echo "there are changes that are not committed: nobody could tell what has passed" >&2
+    exit 2
+fi
 export CARGO_INCREMENTAL=0
 built=$(cargo test --no-run --profile long 2>&1) || { echo "$built" >&2; exit 1; }
 
-commit=$(git describe --always --dirty --abbrev=12)
-record=$PWD/target/long-tier/$commit.csv
-mkdir -p "${record%.csv}"
-# What holds of files that nobody else has says nothing tomorrow.
-case $commit in *-dirty) rm -f "$record" ;; esac
-touch "$record"
+RECORD=$PWD/tests/long-tier.csv
+LOGS=$PWD/target/long-tier
+COMMIT=$(git rev-parse --short=12 HEAD)
+export RECORD LOGS COMMIT
+mkdir -p "$LOGS"
+[ -e "$RECORD" ] || echo "program,test,seconds,commit" >"$RECORD"
 
 run() {
     local program=$1 test=$2 name seconds=$SECONDS
     name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
     local printed=$LOGS/$name.${test//::/.}.txt
     if "$program" --ignored --exact "$test" --nocapture >"$printed" 2>&1; then
-        echo "$name,$test,$((SECONDS - seconds))" >>"$RECORD"
-        echo "passed in $((SECONDS - seconds)) s: $name $test"
+        seconds=$((SECONDS - seconds))
+        (
+            flock 9
+            sed -i "/^$name,$test,/d" "$RECORD"
+            echo "$name,$test,$seconds,$COMMIT" >>"$RECORD"
+        ) 9>"$LOGS/lock"
+        echo "passed in $seconds s: $name $test"
     else
         echo "FAILED in $((SECONDS - seconds)) s: $name $test: $printed"
         return 1
     fi
 }
 export -f run
-export RECORD=$record LOGS=${record%.csv}
+
+# Whether what a program's tests depend on is as it was at a commit.
+unchanged() {
+    local paths=(Cargo.lock crates)
+    case $1 in
+        simulation) paths+=(tests/simulation tests/common) ;;
+        commands | results) paths=(. ':!tests/long-tier.csv' ':!tests/simulation' ':!benches' ':!scripts') ;;
+    esac
+    git diff --quiet "$2" HEAD -- "${paths[@]}" 2>/dev/null
+}
 
 sed -n 's/.*Executable.* (\(.*\))$/\1/p' <<<"$built" | while read -r program; do
     name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
     "$program" --ignored --list 2>/dev/null | sed -n 's/: test$//p' | while read -r test; do
         case "$name $test" in *"${1:-}"*) ;; *) continue ;; esac
-        grep -q "^$name,$test," "$record" || printf '%s\0%s\0' "$PWD/$program" "$test"
+        passed=$(sed -n "s/^$name,$test,[0-9]*,//p" "$RECORD")
+        if [ -z "$passed" ] || ! unchanged "$name" "$passed"; then
+            echo "$(git show -s --format=%ct "${passed:-no commit}" 2>/dev/null || echo 0) $PWD/$program $test"
+        fi
     done
-done | xargs -0 -r -n 2 -P "$(nproc)" bash -c 'run "$0" "$1"' || failed=1
-echo "$(wc -l <"$record") tests of the long tier have passed at $commit"
+done | sort -n -s -k 1,1 | cut -d ' ' -f 2- | xargs -r -n 2 -P "$(nproc)" bash -c 'run "$0" "$1"' || failed=1
+echo "$(grep -c ",$COMMIT$" "$RECORD") tests passed at this commit, $(($(wc -l <"$RECORD") - 1)) ever"
 exit "${failed:-0}"

@@ -22,6 +22,7 @@ angara-osu/message-rate     sweep scenarios/angara/osu-message-rate.toml
 angara-osu/atomics          sweep scenarios/angara/osu-atomics.toml
 outflank/applications       sweep scenarios/outflank/applications.toml
 outflank/dilation           sweep scenarios/outflank/dilation.toml
+outflank/load-following     sweep scenarios/outflank/load-following.toml
 outflank/angara-8x8x8       sweep scenarios/outflank/angara-8x8x8.toml
 angara-adaptive-failures    sweep scenarios/studies/angara-adaptive-failures.toml
 angara/table2               reproduce angara-table2

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read_some};
 use super::folder::{
-    ACTIVITY, FLOWS, LATENCIES, PAIRS, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
-    SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
+    ACTIVITY, FAILURES, FLOWS, LATENCIES, PAIRS, PATH, PHASES, POINTS, RANK_PHASES, RANKS,
+    SATURATION, SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
 };
 use super::{ChannelRow, Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -84,6 +84,7 @@ impl ResultRows {
         rows.read_figures(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
+        attach(points, &of(FAILURES), |point| &mut point.failures, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.bounds = summary.load_bounds;

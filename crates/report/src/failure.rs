@@ -12,7 +12,8 @@ table! {
         packets_under_way: u64 as Given<Count<u64>>, "packets_under_way", "packets under way", Completion, usual;
         /// Packets that were lost from the failure until the next one, or until the end.
         packets_lost: u64 as Given<Count<u64>>, "packets_lost", "packets lost", Completion, usual;
-        /// Messages that ended in that time and are not received because of a failure.
+        /// Messages that ended in that time and are not received because of a failure, those of
+        /// failed nodes included.
         messages_lost: u64 as Given<Count<u64>>, "messages_lost", "messages lost", Completion, usual;
         /// From the failure until sources went on with new tables that know of it.
         interruption: Option<Picoseconds> as Microseconds, "interruption_us", "interruption", Completion, usual;

@@ -79,12 +79,12 @@ impl ResultRows {
         let mut rows = Self::read_points(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
         rows.read_workloads(folder, &mut note)?;
+        rows.read_failures(folder, &mut note)?;
         rows.read_pairs(folder, &mut note)?;
         rows.read_timeline(folder, &mut note)?;
         rows.read_figures(folder, &mut note)?;
         let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
         attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
-        attach(points, &of(FAILURES), |point| &mut point.failures, &mut note)?;
         attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
         let summary = summary(&of(SUMMARY))?;
         rows.bounds = summary.load_bounds;
@@ -214,6 +214,19 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(WORKLOADS);
         attach(&mut self.points, &path, |point| &mut point.workloads, &mut note)
+    }
+
+    /// Gives the points the rows of their failures, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_failures(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(FAILURES);
+        attach(&mut self.points, &path, |point| &mut point.failures, &mut note)
     }
 
     /// Gives the points their latencies by node and pair, if there is such a file.

@@ -300,7 +300,10 @@ impl Checks<'_> {
         for number in 0..interruption.failures.len() {
             match interruption.failures[number].failed.apply(&left) {
                 Ok(less) => left = less,
-                Err(error) => return self.failure(interruption, number, &error.to_string(), None),
+                Err(error) => {
+                    let help = (number > 0).then_some("let less fail, or something else");
+                    return self.failure(interruption, number, &error.to_string(), help);
+                }
             }
         }
         if makes_tables && let Ok(changes) = network.table_changes(interruption) {

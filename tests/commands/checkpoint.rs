@@ -63,7 +63,7 @@ const FLOWS: &str = concat!(
 );
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 29] = [
+const CASES: [(&str, &str, usize); 30] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),

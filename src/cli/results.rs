@@ -120,10 +120,10 @@ impl Results {
         &self.rows.saturation
     }
 
-    /// Returns its points with what the ranks of applications did and the rows of their workloads, as
-    /// far as there are files; those that a page shows the channels of have these, too. Also, how many
-    /// points have channels. The page is of so many results, which are drawn as this torus or in
-    /// these blocks.
+    /// Returns its points with what the ranks of applications did and the rows of their workloads and
+    /// failures, as far as there are files. Those that a page shows the channels of have these, too.
+    /// Also, how many points have channels. The page is of so many results, which are drawn as this
+    /// torus or in these blocks.
     pub(super) fn with_details(
         &self,
         results: usize,
@@ -136,6 +136,7 @@ impl Results {
         rows.read_channels_of(&self.folder, &shown, note)?;
         rows.read_activity(&self.folder, note)?;
         rows.read_workloads(&self.folder, note)?;
+        rows.read_failures(&self.folder, note)?;
         rows.read_pairs(&self.folder, note)?;
         rows.read_timeline(&self.folder, note)?;
         // A run has no curves; the page shows these figures of it.

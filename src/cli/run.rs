@@ -258,13 +258,14 @@ impl Run {
             let over = text::over_bound(summary.over_bound.as_ref());
             let waits = text::path_channels(&rows.points[0].explained.channels);
             let phases = text::phases(&rows.points[0].explained.phases);
+            let failures = text::failures(&rows.points[0].failures);
             let flows = text::flows(&rows.points[0].explained.flows);
             let workloads = match workloads::lines(&rows.points[0].workloads, text::COLUMN) {
                 lines if lines.is_empty() => lines,
                 lines => format!("  workloads\n{lines}"),
             };
             print_text(&format!(
-                "{facts}{over}{waits}{phases}{flows}{workloads}{}",
+                "{facts}{failures}{over}{waits}{phases}{flows}{workloads}{}",
                 place.map_or_else(String::new, |place| format!("results in {place}\n"))
             ))?;
         }

@@ -4,7 +4,9 @@ use super::terminal;
 use flitlab::engine::{ChannelKind, PacketKind, Parameters};
 use flitlab::measure::Spent;
 use flitlab::narrow::{narrow, rounded};
-use flitlab::report::{ChannelRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status};
+use flitlab::report::{
+    ChannelRow, FailureRow, FlowRow, PathChannelRow, PhaseRow, PointRow, Status,
+};
 use flitlab::routing::Routes;
 use flitlab::scenario::workload::Share;
 use flitlab::scenario::{Network, Scenario, TopologySpec};
@@ -397,6 +399,26 @@ pub(super) fn flows(rows: &[FlowRow]) -> String {
             row.flows, row.slowdown_mean, row.slowdown_p99
         );
         terminal::fact(if place == 0 { "flows" } else { "" }, &text, COLUMN)
+    });
+    lines.collect()
+}
+
+/// What failed during operation and what came of it, a line a failure, if there were several.
+pub(super) fn failures(rows: &[FailureRow]) -> String {
+    let lines = rows.iter().enumerate().map(|(place, row)| {
+        let after = |time: Option<Picoseconds>| match time {
+            Some(time) => format!("after {}", time_text(time)),
+            None => "not before the end".into(),
+        };
+        let text = format!(
+            "at {}: {} lost, {} not received; sources went on {}, recovered {}",
+            time_text(row.time),
+            counted(narrow(row.packets_lost), "packet"),
+            counted_are(narrow(row.messages_lost), "message"),
+            after(row.interruption),
+            after(row.recovery)
+        );
+        terminal::fact(if place == 0 { "failures" } else { "" }, &text, COLUMN)
     });
     lines.collect()
 }

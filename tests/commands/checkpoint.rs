@@ -63,7 +63,7 @@ const FLOWS: &str = concat!(
 );
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 29] = [
+const CASES: [(&str, &str, usize); 30] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -80,6 +80,7 @@ const CASES: [(&str, &str, usize); 29] = [
     ("interruption of a route table", ANGARA, 2),
     ("interruption of an adaptive routing", ADAPTIVE, 2),
     ("interruption of a relation", RELATION_FAILS, 1),
+    ("failures of a relation", RELATION_FAILS_TWICE, 2),
     ("links that err", "link.errors={ bit_error_rate = 3e-5 }", 2),
     ("links that err and store", STORES, 1),
     ("exchange", EXCHANGE, 1),
@@ -106,6 +107,11 @@ const ADAPTIVE: &str = "routing.adaptive={}\ninterruption.time=20 us\n\
                         interruption.new_tables_after=7 us\ninterruption.random_failures={ switches = 1 }";
 const RELATION_FAILS: &str = "routing.relation.lanes=4\ninterruption.time=20 us\n\
      interruption.new_tables_after=7 us\ninterruption.random_failures={ cables = 1 }";
+/// The second failure has the first tables made anew, the third comes after the change.
+const RELATION_FAILS_TWICE: &str = "routing.relation.lanes=4\ninterruption.time=20 us\n\
+     interruption.new_tables_after=7 us\ninterruption.random_failures={ cables = 1 }\n\
+     interruption.further_failures=[{ time = \"23 us\", random_failures = { cables = 1 } }, \
+     { time = \"32 us\", random_failures = { cables = 1 } }]";
 
 fn read(name: &str, text: &str) -> (Document, Scenario) {
     let (base, settings) = match text {

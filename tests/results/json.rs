@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use flitlab::report::{
-    ActivityRow, AlgorithmRow, BarRow, ChannelRow, Column, DigestRow, FlowRow, Label, LatencyRow,
-    LoadRow, MessageRow, PacketRow, PairRow, PathChannelRow, PathRow, PhaseRow, PointRow,
-    RankPhaseRow, Row as _, SlowdownRow, Sustained, WindowRow, WorkloadRow,
+    ActivityRow, AlgorithmRow, BarRow, ChannelRow, Column, DigestRow, FailureRow, FlowRow, Label,
+    LatencyRow, LoadRow, MessageRow, PacketRow, PairRow, PathChannelRow, PathRow, PhaseRow,
+    PointRow, RankPhaseRow, Row as _, SlowdownRow, Sustained, WindowRow, WorkloadRow,
 };
 use serde_json::Value;
 
@@ -67,6 +67,7 @@ fn the_columns_of_rows_are_those_in_docs_json() {
     rows += "\nThen it has the columns of `points.csv`, `events` excepted, in which one of the \
              workloads has a value:\neach is of that workload alone.\n";
     table(&mut rows, "slowdowns.csv, of `measure.slowdowns`", SlowdownRow::COLUMNS);
+    table(&mut rows, "failures.csv, of several failures in a run", FailureRow::COLUMNS);
     table(&mut rows, "pairs.csv, of `measure.latency_by`", PairRow::COLUMNS);
     table(&mut rows, "saturation.csv", Sustained::COLUMNS);
     table(&mut rows, "loads.csv, of `flitlab route --out`", LoadRow::COLUMNS);

@@ -4,8 +4,8 @@ use std::fs;
 
 use flitlab::report::folder::keys_of;
 use flitlab::report::{
-    ChannelRow, Label, Labels, Packing, Point, PointRow, ResultFolder, ResultRows, RowWriter,
-    Status, Sustained, SustainedLoad, WorkloadRow, read,
+    ChannelRow, FailureRow, Label, Labels, Packing, Point, PointRow, ResultFolder, ResultRows,
+    RowWriter, Status, Sustained, SustainedLoad, WorkloadRow, read,
 };
 use flitlab::units::Picoseconds;
 
@@ -165,6 +165,47 @@ fn the_workloads_of_points_have_a_file_with_the_columns_that_one_of_them_has() {
     points[1].workloads.clear();
     assert_eq!(finish(&points), points);
     assert!(!folder.file("workloads.csv").exists());
+}
+
+#[test]
+fn the_failures_of_a_point_have_a_file_and_are_in_its_json() {
+    let folder = Folder::new("failures");
+    let mut points = sweep("a", 0.7, 600.0, 0.5);
+    rounded(&mut points);
+    let first = FailureRow {
+        time: Picoseconds(100_000_000),
+        packets_under_way: 12,
+        packets_lost: 345,
+        messages_lost: 6,
+        interruption: Some(Picoseconds(50_200_000)),
+        recovery: Some(Picoseconds(70_500_000)),
+    };
+    let second = FailureRow { time: Picoseconds(130_000_000), recovery: None, ..first.clone() };
+    points[1].failures = vec![first, second];
+    let finish = |points: &[Point]| {
+        ResultFolder::begin(&folder.0, Vec::new(), Packing::Plain)
+            .unwrap()
+            .finish(points, &[])
+            .unwrap();
+        ResultRows::read(&folder.0, |note| panic!("{note}")).unwrap().points
+    };
+    assert_eq!(finish(&points), points);
+    assert_eq!(
+        fs::read_to_string(folder.file("failures.csv")).unwrap(),
+        "series,point,repetition,time_us,packets_under_way,packets_lost,messages_lost,\
+         interruption_us,recovery_us\n\
+         a,1,0,100,12,345,6,50.2,70.5\n\
+         a,1,0,130,12,345,6,50.2,\n"
+    );
+    let json = |point: &Point| serde_json::to_value(point).unwrap();
+    assert_eq!(json(&points[0]).get("failures"), None);
+    let failures = &json(&points[1])["failures"];
+    assert_eq!(failures[0]["packets_lost"], 345);
+    assert_eq!(failures[1]["recovery_us"], serde_json::Value::Null);
+    // The next results in the folder have none, or one a point, which points.csv tells of.
+    points[1].failures.clear();
+    assert_eq!(finish(&points), points);
+    assert!(!folder.file("failures.csv").exists());
 }
 
 #[test]

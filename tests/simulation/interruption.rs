@@ -1,27 +1,29 @@
 //! Failures during operation: what is lost, what is not, and when the network goes on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flitlab::{
     engine::{
-        Acknowledgements, ChannelReport, Counters, Digest, Engine, FlitSharing, Interruption,
-        InterruptionReport, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry,
-        Switching, TrafficClass,
+        Acknowledgements, ChannelReport, Counters, Digest, Engine, FailureReport, FlitSharing,
+        Interruption, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry, Switching,
+        TrafficClass,
     },
     routing::{
         ForwardingTable, Routes,
         agnostic::{self, Algorithm},
         prove_forwarding,
     },
-    scenario::{self, Deadlock, Document},
+    scenario::{self, Deadlock, Document, TableChange},
+    sweep::Simulation,
     topology::{CableClass, Cabling, Channel, Fabric},
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::agreement::assert_agreement;
-use flitlab_reference::failure::Failure;
+use flitlab_reference::failure::{Effects, Failure};
 use flitlab_reference::message::data;
-use flitlab_reference::random_failure::{self, Failing, KINDS, is_connected};
+use flitlab_reference::random_failure::{self, Failing, KINDS, When, interruption, is_connected};
 use flitlab_reference::random_flit_scenario::share;
 use flitlab_reference::random_scenario::Scenario;
 use flitlab_reference::{engine, flit_engine};
@@ -37,15 +39,28 @@ fn forwarding(table: ForwardingTable) -> Routes {
     Routes::Forwarding(Arc::new(table))
 }
 
-/// Two switches with two cables and a terminal each, one message of one packet, and the cable that
-/// it takes.
+/// A failure, and the table that is made after it.
+fn failure(at: u64, ready: u64, left: &Fabric, table: ForwardingTable) -> Failure {
+    let (at, ready) = (Picoseconds(at), Picoseconds(ready));
+    Failure { at, ready, left: left.clone(), routes: forwarding(table) }
+}
+
+/// Two switches with two cables and a terminal each, a table, and the cable that packets take from
+/// the first terminal to the other.
 fn two_switches() -> (Fabric, Routes, Channel) {
+    switches(2)
+}
+
+/// As [`two_switches`], with so many cables.
+fn switches(cables: u32) -> (Fabric, Routes, Channel) {
     let mut cabling = Cabling::default();
     for router in 0..2 {
         cabling.router(format!("S{router}"));
     }
     for router in 0..2 {
         cabling.terminal(format!("H{router}"), router);
+    }
+    for _ in 0..cables {
         cabling.cable(0, 1);
     }
     let fabric = cabling.fabric().unwrap();
@@ -58,14 +73,14 @@ fn parameters() -> Parameters {
     Parameters { bubble: false, ..Parameters::default() }
 }
 
-/// Runs messages to their end, with an interruption.
+/// Runs messages to their end, with failures.
 fn run(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
     interruption: &Interruption,
-) -> (Log, Counters, InterruptionReport) {
+) -> (Log, Counters, Vec<FailureReport>) {
     let workload = Box::new(Script::new(messages.to_vec()));
     let log = Log::default();
     let mut engine =
@@ -76,8 +91,8 @@ fn run(
     assert!(engine.is_over(0) && engine.is_over(1));
     let counters = engine.counters();
     assert_eq!(counters.flits_under_way(), 0, "each flit is delivered or lost");
-    let report = engine.interruption().unwrap();
-    (std::mem::take(engine.observer()), counters, report)
+    let reports = engine.failures().unwrap();
+    (std::mem::take(engine.observer()), counters, reports)
 }
 
 /// All that can be known of a run.
@@ -86,7 +101,7 @@ struct Run {
     log: Log,
     digest: Digest,
     counters: Counters,
-    report: InterruptionReport,
+    reports: Vec<FailureReport>,
     channels: Vec<ChannelReport>,
     end: Picoseconds,
 }
@@ -115,7 +130,7 @@ fn run_on(threads: usize, scenario: &Scenario, interruption: &Interruption) -> R
         log,
         digest: engine.digest(),
         counters,
-        report: engine.interruption().unwrap(),
+        reports: engine.failures().unwrap(),
         channels: engine.channels(),
         end: engine.now(),
     }
@@ -153,11 +168,8 @@ fn failing(seed: u64, shared: bool) -> Option<(Scenario, Failure, Interruption)>
     if seed % 3 == 1 {
         part_by_class(&mut scenario, &table);
     }
-    let times = (Picoseconds(at), Picoseconds(ready));
-    let both = (&scenario.routes, forwarding(table));
-    let routes = both.1.clone();
-    let interruption = Interruption::new(&scenario.fabric, &left, times, both);
-    let failure = Failure { at: times.0, ready: times.1, left, routes };
+    let failure = failure(at, ready, &left, table);
+    let interruption = interruption(&scenario.fabric, std::slice::from_ref(&failure));
     Some((scenario, failure, interruption))
 }
 
@@ -193,15 +205,14 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
         let (granted, across) = across(&parameters);
         let (granted, across) = (granted.0, across.0);
         for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
-            let times = (Picoseconds(at), Picoseconds(at + 10_000_000));
-            let interruption =
-                Interruption::new(&fabric, &left, times, (&routes, forwarding(table.clone())));
+            let failure = failure(at, at + 10_000_000, &left, table.clone());
+            let interruption = interruption(&fabric, &[failure]);
             let messages = [data(0, 0, 1, 256), data(20_000_000, 0, 1, 256)];
-            let (log, counters, report) =
+            let (log, counters, reports) =
                 run(&fabric, &routes, &parameters, &messages, &interruption);
             assert_eq!((counters.packets_lost, counters.messages_lost), (lost, lost), "at {at}");
             assert_eq!(log.messages.len() as u64, 2 - lost, "the second goes by the other cable");
-            assert_eq!(report.resumed, Some(times.1));
+            assert_eq!(reports[0].resumed, Some(Picoseconds(at + 10_000_000)));
         }
     }
 }
@@ -214,8 +225,8 @@ fn a_message_is_lost_with_any_of_its_packets() {
     let table = nue(&left, 1);
     let packet = u64::from(parameters.maximum_packet()) * parameters.link_flit_time();
     // The fourth packet is across, the fifth is not.
-    let times = (across(&parameters).1 + 3 * packet + packet / 2, Picoseconds(100_000_000));
-    let interruption = Interruption::new(&fabric, &left, times, (&routes, forwarding(table)));
+    let at = across(&parameters).1.0 + 3 * packet.0 + packet.0 / 2;
+    let interruption = interruption(&fabric, &[failure(at, 100_000_000, &left, table)]);
     let messages = [data(0, 0, 1, 2560)];
     let (log, counters, _) = run(&fabric, &routes, &parameters, &messages, &interruption);
     assert_eq!((counters.packets_delivered, counters.packets_lost), (4, 6));
@@ -266,12 +277,10 @@ fn what_is_created_is_delivered_or_lost_and_after_the_change_all_of_it_arrives()
             messages.push(Message { time: Picoseconds(ready + 10_000_000), ..message });
         }
         let routes = forwarding(nue(&fabric, vcs));
-        let both = (&routes, forwarding(table));
-        let interruption =
-            Interruption::new(&fabric, &left, (Picoseconds(at), Picoseconds(ready)), both);
-        let (log, counters, report) = run(&fabric, &routes, &parameters, &messages, &interruption);
+        let interruption = interruption(&fabric, &[failure(at, ready, &left, table)]);
+        let (log, counters, reports) = run(&fabric, &routes, &parameters, &messages, &interruption);
         assert_eq!(log.messages.len() as u64 + counters.messages_lost, messages.len() as u64);
-        let resumed = report.resumed.unwrap();
+        let resumed = reports[0].resumed.unwrap();
         assert!(
             resumed >= Picoseconds(ready) && resumed < Picoseconds(ready + 10_000_000),
             "seed {seed}: {resumed}"
@@ -305,14 +314,14 @@ fn a_failure_of_what_nobody_uses_changes_nothing_but_the_pause() {
     assert_ne!(fabric.opposite(other), Some(channel));
     let left = fabric.without(&[other], &[]);
     let table = nue(&left, 1);
-    let times = (Picoseconds(1), Picoseconds(5_000_000));
-    let both = (&routes, forwarding(table));
-    let interruption = Interruption::new(&fabric, &left, times, both);
+    let interruption = interruption(&fabric, &[failure(1, 5_000_000, &left, table)]);
     let messages: Vec<Message> =
         (0..40).map(|time| data(time * 50_000, 0, 1, Bytes(256).0)).collect();
-    let (log, counters, report) = run(&fabric, &routes, &parameters(), &messages, &interruption);
+    let (log, counters, reports) = run(&fabric, &routes, &parameters(), &messages, &interruption);
     assert_eq!((log.messages.len(), counters.packets_lost), (40, 0));
-    assert_eq!(report, InterruptionReport { resumed: Some(Picoseconds(5_000_000)), ..report });
+    let report =
+        FailureReport { resumed: Some(Picoseconds(5_000_000)), ..FailureReport::default() };
+    assert_eq!(reports, [report]);
 }
 
 #[test]
@@ -343,6 +352,17 @@ fn flit_by_flit_the_engines_lose_the_same_in_more_scenarios() {
     lose_the_same(40..400);
 }
 
+/// What the fast engine reports of failures, as the reference engines do.
+fn effects(reports: &[FailureReport]) -> Vec<Effects> {
+    let effects = reports.iter().map(|report| Effects {
+        under_way: report.packets_under_way,
+        packets: report.packets_lost,
+        messages: report.messages_lost,
+        resumed: report.resumed,
+    });
+    effects.collect()
+}
+
 fn lose_the_same(seeds: std::ops::Range<u64>) {
     let (mut tried, mut lost, mut switchings) = (0, 0, Vec::new());
     for seed in seeds {
@@ -350,14 +370,13 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
         let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let one = run_on(1, &scenario, &interruption);
         let (log, digest, losses) =
-            flit_engine::run_with_failure(fabric, routes, parameters, messages, &failure);
-        let Run { counters, report, .. } = &one;
-        assert_eq!(report.packets_under_way, losses.under_way, "seed {seed}");
+            flit_engine::run_with_failures(fabric, routes, parameters, messages, &[failure]);
+        let Run { counters, reports, .. } = &one;
+        assert_eq!(effects(reports), losses.by_failure, "seed {seed}");
         assert_agreement(&scenario, &log, &one.log);
         assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
         assert_eq!(counters.packets_lost, losses.packets, "seed {seed}");
         assert_eq!(counters.messages_lost, losses.messages.len() as u64, "seed {seed}");
-        assert_eq!(report.resumed, losses.resumed, "seed {seed}");
         for threads in [2, 3] {
             let more = run_on(threads, &scenario, &interruption);
             assert_eq!(more, one, "seed {seed}, {threads} threads");
@@ -389,9 +408,11 @@ fn the_engines_lose_the_same_with_every_routing_in_more_scenarios() {
 fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
     // By kind and links: scenarios, and those in which something was lost.
     let mut tried = [[(0, 0); KINDS.len()]; 2];
+    // By when a later failure came: scenarios, and those in which it was as drawn and lost something.
+    let mut later = BTreeMap::new();
     for seed in seeds {
         for shared in [false, true] {
-            let Some(Failing { scenario, failure, interruption }) =
+            let Some(Failing { scenario, failures, interruption, whens }) =
                 random_failure::failing(seed, shared)
             else {
                 continue;
@@ -400,31 +421,38 @@ fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
             let one = run_on(1, &scenario, &interruption);
             let (log, losses) = if shared {
                 let (log, digest, losses) =
-                    flit_engine::run_with_failure(fabric, routes, parameters, messages, &failure);
+                    flit_engine::run_with_failures(fabric, routes, parameters, messages, &failures);
                 assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
                 (log, losses)
             } else {
-                engine::run_with_failure(fabric, routes, parameters, messages, &failure)
+                engine::run_with_failures(fabric, routes, parameters, messages, &failures)
             };
             let kind = seed as usize % KINDS.len();
-            let name = format!("seed {seed}, {}, shared {shared}", KINDS[kind]);
-            let Run { counters, report, .. } = &one;
-            assert_eq!(report.packets_under_way, losses.under_way, "{name}");
+            let name = format!("seed {seed}, {}, shared {shared}, {whens:?}", KINDS[kind]);
+            let Run { counters, reports, .. } = &one;
             assert_agreement(&scenario, &log, &one.log);
+            assert_eq!(effects(reports), losses.by_failure, "{name}");
             assert_eq!(counters.packets_lost, losses.packets, "{name}");
             assert_eq!(counters.messages_lost, losses.messages.len() as u64, "{name}");
-            assert_eq!(report.resumed, losses.resumed, "{name}");
             for threads in [2, 3] {
                 let more = run_on(threads, &scenario, &interruption);
                 assert_eq!(more, one, "{name}, {threads} threads");
             }
             let of = &mut tried[usize::from(shared)][kind];
             *of = (of.0 + 1, of.1 + u64::from(losses.packets > 0));
+            for (number, when) in (1..).zip(whens) {
+                let (before, own) = (reports[number - 1], reports[number]);
+                let drained = before.resumed.is_some_and(|it| it > failures[number].at);
+                let as_drawn = when != When::Draining || drained;
+                let of = later.entry((format!("{when:?}"), shared)).or_insert((0, 0));
+                *of = (of.0 + 1, of.1 + u64::from(as_drawn && own.packets_lost > 0));
+            }
         }
     }
     assert!(tried.iter().flatten().all(|it| it.0 > 2), "{tried:?}");
     let loses = |kind: usize| tried[0][kind].1 + tried[1][kind].1 > 0;
     assert!((0..KINDS.len()).all(loses), "{tried:?}");
+    assert!(later.len() == 6 && later.values().all(|it| it.1 > 0), "{later:?}");
 }
 
 /// Four switches, each with a cable to each other: no packet passes two. Without two of the cables
@@ -461,16 +489,21 @@ fn ring_with_a_way_across(more: &str) -> scenario::Scenario {
     scenario::Scenario::read(&Document::parse("a.toml", &text)).unwrap()
 }
 
+/// The tables that are made after a scenario's failures.
+fn changes(scenario: &scenario::Scenario) -> Vec<TableChange> {
+    scenario.network.table_changes(scenario.interruption.as_ref().unwrap()).unwrap()
+}
+
 #[test]
 fn only_destinations_that_a_failure_concerns_are_routed_anew_if_asked_for() {
     let all = ring_with_a_way_across("destination_time = \"100 ns\"\nblock_time = \"10 ns\"");
     let some = ring_with_a_way_across(
         "destination_time = \"100 ns\"\nblock_time = \"10 ns\"\nnew_tables = \"concerned\"",
     );
-    let spec = some.interruption.as_ref().unwrap();
-    let left = some.network.after(spec).unwrap();
+    let change = &changes(&some)[0];
+    let left = &change.network;
     let [Routes::Forwarding(old), Routes::Forwarding(new)] =
-        [&some.network, &left].map(|network| network.routes().unwrap())
+        [&some.network, left].map(|network| network.routes().unwrap())
     else {
         panic!("tables");
     };
@@ -495,15 +528,15 @@ fn only_destinations_that_a_failure_concerns_are_routed_anew_if_asked_for() {
     assert!(prove_forwarding(fabric, new).flaws.is_empty());
     assert!(matches!(some.deadlock(), Deadlock::Never(_)));
     // 1 us, and the model: a block a switch, since there are no more than 64 destinations.
-    let changes = some.network.changes(spec).unwrap();
-    assert_eq!(u64::from(changes.destinations), concerned);
-    assert!((1..=5).contains(&changes.blocks), "{changes:?}");
-    let nanoseconds = 1_000 + 100 * concerned + 10 * changes.blocks;
-    assert_eq!(some.network.new_tables_after(spec), Picoseconds(1_000 * nanoseconds));
-    let spec = all.interruption.as_ref().unwrap();
-    let blocks = all.network.changes(spec).unwrap().blocks;
-    let nanoseconds = 1_000 + 100 * live + 10 * blocks;
-    assert_eq!(all.network.new_tables_after(spec), Picoseconds(1_000 * nanoseconds));
+    let changed = some.network.changes_to(left).unwrap();
+    assert_eq!(u64::from(changed.destinations), concerned);
+    assert!((1..=5).contains(&changed.blocks), "{changed:?}");
+    let nanoseconds = 6_000 + 100 * concerned + 10 * changed.blocks;
+    assert_eq!(change.ready, Picoseconds(1_000 * nanoseconds));
+    let change = &changes(&all)[0];
+    let blocks = all.network.changes_to(&change.network).unwrap().blocks;
+    let nanoseconds = 6_000 + 100 * live + 10 * blocks;
+    assert_eq!(change.ready, Picoseconds(1_000 * nanoseconds));
 }
 
 /// Angara's tables are those of sources: a pair keeps its route unless that leads over the cable.
@@ -514,10 +547,9 @@ fn pairs_that_a_failure_does_not_concern_keep_their_routes_on_angara() {
                 [interruption]\ntime = \"5 us\"\nnew_tables_after = \"1 us\"\nnew_tables = \"concerned\"\n\
                 failed_cables = [{ switch = \"(0,0)\", to = \"(1,0)\" }]\n";
     let scenario = scenario::Scenario::read(&Document::parse("a.toml", text)).unwrap();
-    let spec = scenario.interruption.as_ref().unwrap();
-    let left = scenario.network.after(spec).unwrap();
+    let left = &changes(&scenario)[0].network;
     let [Routes::Table(old), Routes::Table(new)] =
-        [&scenario.network, &left].map(|network| network.routes().unwrap())
+        [&scenario.network, left].map(|network| network.routes().unwrap())
     else {
         panic!("tables");
     };
@@ -557,4 +589,185 @@ fn advice_against_deadlock_holds_after_the_failure_too() {
         typed.iter().filter(|word| *word != "--set").for_each(|setting| document.set(setting));
         scenario::Scenario::read(&document).unwrap_or_else(|refused| panic!("{advice}\n{refused}"));
     }
+}
+
+/// Three cables between two switches: the one that packets take fails, then the one that they take
+/// after that. What is left is the third. The failures, by their times and those at which tables
+/// are ready.
+fn one_cable_after_the_other(
+    first: (u64, u64),
+    second: (u64, u64),
+) -> (Fabric, Routes, [Failure; 2]) {
+    let (fabric, routes, cable) = switches(3);
+    let left = fabric.without(&[cable], &[]);
+    let table = nue(&left, 1);
+    let next = table.channel(&left, 0, 1).unwrap();
+    let first = failure(first.0, first.1, &left, table);
+    let left = left.without(&[next], &[]);
+    let second = failure(second.0, second.1, &left, nue(&left, 1));
+    (fabric, routes, [first, second])
+}
+
+/// Runs messages of a packet each from the first terminal to the other, created at some times. The
+/// times of those that arrive, and what came of the failures, as both engines say.
+fn what_arrives(
+    (fabric, routes, failures): &(Fabric, Routes, [Failure; 2]),
+    parameters: &Parameters,
+    times: &[u64],
+) -> (Vec<u64>, Vec<FailureReport>) {
+    let messages: Vec<Message> = times.iter().map(|&time| data(time, 0, 1, 256)).collect();
+    let told = interruption(fabric, failures);
+    let (log, _, reports) = run(fabric, routes, parameters, &messages, &told);
+    let losses = if parameters.sharing.is_some() {
+        flit_engine::run_with_failures(fabric, routes, parameters, &messages, failures).2
+    } else {
+        engine::run_with_failures(fabric, routes, parameters, &messages, failures).1
+    };
+    assert_eq!(effects(&reports), losses.by_failure);
+    let created = log.messages.iter().map(|message| message.created.0);
+    (created.collect(), reports)
+}
+
+const US: u64 = 1_000_000;
+
+fn lost(packets_under_way: u64, packets: u64, resumed: u64) -> FailureReport {
+    let resumed = Some(Picoseconds(resumed));
+    FailureReport { packets_under_way, packets_lost: packets, messages_lost: packets, resumed }
+}
+
+/// With whole packets, and with links shared flit by flit.
+fn both_links() -> [Parameters; 2] {
+    [None, Some(FlitSharing::default())].map(|sharing| Parameters { sharing, ..parameters() })
+}
+
+#[test]
+fn a_second_failure_while_tables_are_made_has_them_made_anew() {
+    for parameters in both_links() {
+        // Tables for the first would be ready at 5 us.
+        let failing = one_cable_after_the_other((US, 5 * US), (3 * US, 9 * US));
+        let times = [0, 2, 4, 6, 10].map(|time| time * US);
+        let (arrived, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(arrived, [0, 10 * US], "all others go by the first table");
+        assert_eq!(reports, [lost(0, 1, 9 * US), lost(0, 2, 9 * US)]);
+        // At the time at which they are ready a failure is in time.
+        let failing = one_cable_after_the_other((US, 5 * US), (5 * US, 9 * US));
+        let (_, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(reports, [lost(0, 2, 9 * US), lost(0, 1, 9 * US)]);
+        // Just after it the sources have gone on.
+        let failing = one_cable_after_the_other((US, 5 * US), (5 * US + 1, 9 * US));
+        let (_, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(reports, [lost(0, 2, 5 * US), lost(0, 1, 9 * US)]);
+    }
+}
+
+#[test]
+fn a_second_failure_while_the_network_drains_waits_for_the_first_change() {
+    for parameters in both_links() {
+        // A packet is under way at 3 us, when the first tables are ready. The failed cable swallows
+        // it, and it is lost when its last flit would be across.
+        let created = 3 * US - 20_000 - parameters.send_overhead.0;
+        let gone = created + across(&parameters).1.0;
+        assert!(gone > 3 * US + 20_000);
+        let empty = 3 * US + (gone - 3 * US).next_multiple_of(100_000);
+        let times = [created, 4 * US, 6 * US];
+        let failing = one_cable_after_the_other((US, 3 * US), (3 * US + 10_000, 5 * US));
+        let (arrived, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(arrived, [6 * US], "at 4 us the tables of the first failure are in use");
+        assert_eq!(reports, [lost(0, 0, empty), lost(1, 2, 5 * US)]);
+        // The second tables are ready before the network is empty: both changes are made then.
+        let failing = one_cable_after_the_other((US, 3 * US), (3 * US + 10_000, 3 * US + 20_000));
+        let (arrived, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(arrived, [4 * US, 6 * US]);
+        assert_eq!(reports, [lost(0, 0, empty), lost(1, 1, empty)]);
+    }
+}
+
+#[test]
+fn a_second_failure_after_the_first_one_is_over_is_like_a_first() {
+    for parameters in both_links() {
+        let failing = one_cable_after_the_other((US, 3 * US), (6 * US, 8 * US));
+        let times = [0, 2, 4, 7, 9].map(|time| time * US);
+        let (arrived, reports) = what_arrives(&failing, &parameters, &times);
+        assert_eq!(arrived, [0, 4 * US, 9 * US]);
+        assert_eq!(reports, [lost(0, 1, 3 * US), lost(0, 1, 8 * US)]);
+    }
+}
+
+/// The ring with a way across: its second cable fails after the first.
+fn two_cables_of_a_ring(time: &str, more: &str) -> scenario::Scenario {
+    ring_with_a_way_across(&format!(
+        "further_failures = [{{ time = \"{time}\", failed_cables = [{{ switch = \"S2\", to = \"S3\" }}]{more} }}]\n\
+         destination_time = \"100 ns\"\nnew_tables = \"concerned\""
+    ))
+}
+
+#[test]
+fn tables_after_a_second_failure_are_made_of_those_in_use() {
+    let apart = two_cables_of_a_ring("9 us", "");
+    let [first, second] = &changes(&apart)[..] else { panic!("two changes") };
+    assert_eq!((&first.failures, &second.failures), (&(0..1), &(1..2)));
+    let [Routes::Forwarding(old), Routes::Forwarding(new)] =
+        [&first.network, &second.network].map(|network| network.routes().unwrap())
+    else {
+        panic!("tables");
+    };
+    let fabric = &second.network.fabric;
+    let mut concerned = 0;
+    for terminal in fabric.live_terminals() {
+        let own = fabric.terminal_router(terminal);
+        let breaks = |&router: &u32| {
+            Some(router) != own
+                && fabric.target(old.channel(fabric, router, terminal).unwrap()).is_none()
+        };
+        if (0..fabric.routers()).any(|router| breaks(&router)) {
+            concerned += 1;
+            continue;
+        }
+        for router in 0..fabric.routers() {
+            assert_eq!(old.port(router, terminal), new.port(router, terminal));
+        }
+    }
+    let live = fabric.live_terminals().count() as u64;
+    assert!(0 < concerned && concerned < live, "{concerned} of {live}");
+    assert!(prove_forwarding(fabric, new).flaws.is_empty());
+    assert!(matches!(apart.deadlock(), Deadlock::Never(_)));
+    assert_eq!(second.ready, Picoseconds(10 * US + 100_000 * concerned));
+    // Until the first tables are ready a failure has them made anew.
+    let ready = first.ready.0;
+    for (time, number) in [(ready, 1), (ready + 1_000, 2)] {
+        let time = format!("{} ns", time / 1_000);
+        let changes = changes(&two_cables_of_a_ring(&time, ", new_tables_after = \"3 us\""));
+        let times: Vec<_> = changes.iter().map(|change| change.failures.clone()).collect();
+        assert_eq!(times, if number == 1 { vec![0..2] } else { vec![0..1, 1..2] }, "{time}");
+        assert!(changes.last().unwrap().ready >= Picoseconds(ready + 3 * US), "{time}");
+    }
+}
+
+#[test]
+fn a_run_tells_of_each_failure() {
+    let run = |scenario: &scenario::Scenario, threads: usize| {
+        Simulation::new(scenario).unwrap().on_threads(threads).run(&mut |_| {}).found
+    };
+    let alone = run(&ring_with_a_way_across(""), 1);
+    assert!(alone.failures.is_empty(), "points.csv tells of one");
+    let scenario = two_cables_of_a_ring("9 us", "");
+    let found = run(&scenario, 1);
+    let [first, second] = &found.failures[..] else { panic!("two failures") };
+    assert_eq!((first.time, second.time), (Picoseconds(5 * US), Picoseconds(9 * US)));
+    assert!(first.packets_lost > 0 && second.packets_lost > 0, "{found:?}");
+    let lost = [first, second].map(|row| row.packets_lost).iter().sum();
+    assert_eq!(found.measured.packets_lost, Some(lost));
+    let messages = [first, second].map(|row| row.messages_lost).iter().sum();
+    assert_eq!(found.measured.messages_lost, Some(messages));
+    // The whole lasts from the first failure until the last change.
+    let interruption = second.interruption.unwrap();
+    assert!(interruption >= changes(&scenario)[1].ready - second.time);
+    assert_eq!(found.measured.interruption, Some(Picoseconds(4 * US) + interruption));
+    assert_eq!(found.measured.recovery, second.recovery.map(|it| Picoseconds(4 * US) + it));
+    assert_eq!(
+        found.measured.simulated_time,
+        found.measured.interruption.map(|it| Picoseconds(10 * US) + it)
+    );
+    let more = run(&scenario, 2);
+    assert_eq!((more.measured.digest, &more.failures), (found.measured.digest, &found.failures));
 }

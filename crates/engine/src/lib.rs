@@ -178,7 +178,7 @@ pub use arbitration::needs_shared_links;
 pub use counters::{Carried, Counters};
 pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;
-pub use interruption::{Interruption, InterruptionReport};
+pub use interruption::{Failure, FailureReport, Interruption};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
 pub use next_hop::demands::virtual_channels_taken;
 pub use observer::{Log, Observer};

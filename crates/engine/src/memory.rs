@@ -94,7 +94,7 @@ pub fn memory_needed(
     let adaptive = demands::is_adaptive(routes);
     let classes = parameters.classes.len().max(1);
     let kinds = ByClass::new(|class| [usize::from(class) < classes; 2].into());
-    let vcs = VcMap::new(routes, None, parameters, &kinds, collective).count() as u64;
+    let vcs = VcMap::new(routes, &[], parameters, &kinds, collective).count() as u64;
     let terminals = u64::from(fabric.terminals());
     let injections = terminals * u64::from(parameters.injection_channels);
     let ejections = terminals * u64::from(parameters.ejection_channels);

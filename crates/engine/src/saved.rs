@@ -21,7 +21,7 @@ use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::packet::PacketRouters;
 use crate::router::statistics::Statistics;
-use crate::simulator::{ByRouters, Engine, with_parts};
+use crate::simulator::{ByRouters, Engine, FailureEffects, with_parts};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
 
@@ -31,7 +31,7 @@ pub struct EngineState<O> {
     clock: Picoseconds,
     statistics_since: Picoseconds,
     progress: Option<FailureProgress>,
-    under_way_when_it_came: u64,
+    effects: Vec<FailureEffects>,
     observer: O,
     parts: ByRouters<States<PacketRouters>, States<CioqRouters>, States<FlitRouters>>,
 }
@@ -72,14 +72,14 @@ impl<O> EngineState<O> {
 impl<O: Observer + Serialize> Serialize for Engine<'_, O> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let progress = self.interruption.map(|(_, progress)| progress);
-        let (since, under_way) = (self.statistics_since, self.under_way_when_it_came);
+        let (since, effects) = (self.statistics_since, &self.effects);
         let observer = with_parts!(&self.parts, parts => &parts[0].observer);
         let parts = match &self.parts {
             ByRouters::Packet(parts) => ByRouters::Packet(fields_of(parts)),
             ByRouters::Cioq(parts) => ByRouters::Cioq(fields_of(parts)),
             ByRouters::Flit(parts) => ByRouters::Flit(fields_of(parts)),
         };
-        (self.clock, since, progress, under_way, observer, parts).serialize(serializer)
+        (self.clock, since, progress, effects, observer, parts).serialize(serializer)
     }
 }
 
@@ -112,7 +112,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
         }
         self.clock = state.clock;
         self.statistics_since = state.statistics_since;
-        self.under_way_when_it_came = state.under_way_when_it_came;
+        self.effects = state.effects;
         *self.observer() = state.observer;
         let fits = match (&mut self.parts, state.parts) {
             (ByRouters::Packet(parts), ByRouters::Packet(saved)) => restore(parts, saved),
@@ -121,10 +121,7 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
             _ => false,
         };
         if let (Some((interruption, _)), Some(saved)) = (self.interruption, state.progress) {
-            self.interruption = Some((interruption, saved));
-            if let Some(context) = self.change_context(interruption, saved) {
-                self.shares_mut().for_each(|(common, _)| common.change_routes(&context));
-            }
+            self.catch_up_with(interruption, saved);
         }
         fits
     }

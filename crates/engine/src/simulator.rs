@@ -17,7 +17,7 @@ use crate::frame::tick::{END, MAX_HOP_TIME, Tick};
 use crate::frame::{ObservedPart, run_parts};
 use crate::host::Hosts;
 use crate::host::source::Backlog;
-use crate::interruption::{DRAIN_CHECK, FailureProgress, Interruption, InterruptionReport};
+use crate::interruption::{DRAIN_CHECK, FailureProgress, FailureReport, Interruption, Step};
 use crate::network::context::{NetworkContext, Timing};
 use crate::observer::Observer;
 use crate::part::Part;
@@ -102,8 +102,21 @@ pub struct Engine<'f, O> {
     stop: Stop,
     /// Called at every multiple of a window's length.
     log: Option<DigestLog<'f>>,
+    /// The routes before all failures.
+    routes: &'f Routes,
     pub(super) interruption: Option<(&'f Interruption, FailureProgress)>,
-    pub(super) under_way_when_it_came: u64,
+    /// By failure so far.
+    pub(super) effects: Vec<FailureEffects>,
+}
+
+/// What is noted of a failure.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct FailureEffects {
+    packets_under_way: u64,
+    packets_lost_before: u64,
+    messages_lost_before: u64,
+    /// Time at which sources went on with routes that know of it.
+    resumed: Option<Picoseconds>,
 }
 
 impl<'f, O: Observer> Engine<'f, O> {
@@ -133,7 +146,7 @@ impl<'f, O: Observer> Engine<'f, O> {
         Self::interrupted(threads, fabric, routes, parameters, workload, observer, None)
     }
 
-    /// Makes a simulation like [`new`](Self::new), with a failure during operation if
+    /// Makes a simulation like [`new`](Self::new), with failures during operation if
     /// `interruption` is given.
     ///
     /// # Panics
@@ -148,8 +161,9 @@ impl<'f, O: Observer> Engine<'f, O> {
         interruption: Option<&'f Interruption>,
     ) -> Self {
         let kind = std::mem::discriminant(routes);
+        let is_like = |later: &Routes| std::mem::discriminant(later) == kind;
         assert!(
-            interruption.is_none_or(|it| std::mem::discriminant(&it.later) == kind),
+            interruption.is_none_or(|it| it.later().all(is_like)),
             "the routes after an interruption are of another kind"
         );
         let stay = parameters.longest_stay(fabric.cable_classes());
@@ -174,8 +188,9 @@ impl<'f, O: Observer> Engine<'f, O> {
             others: Duration::ZERO,
             stop: Stop::current(),
             log: None,
-            interruption: interruption.map(|interruption| (interruption, FailureProgress::Ahead)),
-            under_way_when_it_came: 0,
+            routes,
+            interruption: interruption.map(|it| (it, FailureProgress::default())),
+            effects: Vec::new(),
         }
     }
 
@@ -209,10 +224,10 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     fn run_quietly(&mut self, limit: Picoseconds) -> bool {
         while let Some((interruption, progress)) = self.interruption
-            && let Some(due) = progress.due(interruption).filter(|&due| due <= limit)
+            && let Some((due, step)) = progress.next(interruption).filter(|next| next.0 <= limit)
         {
             self.run_parts_until(due);
-            self.go_on_with(interruption, progress, due);
+            self.go_on_with(interruption, progress, (step, due));
         }
         self.run_parts_until(limit)
     }
@@ -238,75 +253,108 @@ impl<'f, O: Observer> Engine<'f, O> {
         left
     }
 
-    /// Takes a due interruption to its next stage.
+    /// Takes an interruption a step on that is due now.
     fn go_on_with(
         &mut self,
         interruption: &'f Interruption,
         progress: FailureProgress,
-        now: Picoseconds,
+        (step, now): (Step, Picoseconds),
     ) {
         let under_way = self.packets_under_way() as u64;
-        let next = match progress {
-            FailureProgress::Ahead => {
-                self.under_way_when_it_came = under_way;
-                let next = FailureProgress::Failed;
-                let meanwhile = self.change_context(interruption, next);
-                let (context, clock) = (&*self.context, self.clock);
-                with_parts!(&mut self.parts, parts => {
-                    let cut = Fail::cut_by(&all(parts, context, clock), interruption);
-                    let fail = |it: &mut ObservedPart<Part<'f, _>, _>| {
-                        it.part.fail(interruption, &cut, meanwhile.as_ref());
-                    };
-                    parts.iter_mut().for_each(fail);
-                });
+        let next = match step {
+            Step::Fail => {
+                let next = FailureProgress { failed: progress.failed + 1, ..progress };
+                self.fail(interruption, next, now);
                 next
             }
-            FailureProgress::Failed => {
+            Step::Drain => {
                 self.shares_mut().for_each(|(_, hosts)| hosts.sources.paused = true);
-                FailureProgress::Draining(now)
+                FailureProgress { check: Some(now), ..progress }
             }
-            FailureProgress::Draining(_) if under_way > 0 => {
-                FailureProgress::Draining(now + DRAIN_CHECK)
+            Step::Check if under_way > 0 => {
+                FailureProgress { check: Some(now + DRAIN_CHECK), ..progress }
             }
-            FailureProgress::Draining(_) => {
-                let next = FailureProgress::Over(now);
-                let later = self.change_context(interruption, next).expect("there are new routes");
-                with_parts!(&mut self.parts, parts => for it in parts {
-                    it.part.change_tables(interruption, &later, now);
-                });
+            Step::Check => {
+                let (_, known) = progress.ready(interruption).expect("there are new routes");
+                let next = FailureProgress { known, check: None, changed: now, ..progress };
+                self.change_routes(interruption, next);
                 next
             }
-            FailureProgress::Over(_) => progress,
         };
         self.interruption = Some((interruption, next));
     }
 
-    /// Makes the context with the routes of a stage of an interruption, if they are others, and
-    /// takes it over; the parts have to be told.
-    pub(super) fn change_context(
-        &mut self,
-        interruption: &'f Interruption,
-        stage: FailureProgress,
-    ) -> Option<Arc<NetworkContext<'f>>> {
-        let routes = stage.routes(interruption, self.context.fabric)?;
-        let context = (*self.context).clone().with_routes(routes);
-        self.context = Arc::new(context);
-        Some(Arc::clone(&self.context))
+    /// Lets the latest failure happen.
+    fn fail(&mut self, interruption: &'f Interruption, next: FailureProgress, now: Picoseconds) {
+        let counters = self.counters();
+        self.effects.push(FailureEffects {
+            packets_under_way: self.packets_under_way() as u64,
+            packets_lost_before: counters.packets_lost,
+            messages_lost_before: counters.messages_lost,
+            resumed: None,
+        });
+        let meanwhile = interruption.meanwhile(next, (self.context.fabric, self.routes));
+        let meanwhile = meanwhile.map(|routes| self.change_context(routes));
+        let (context, clock) = (&*self.context, self.clock);
+        with_parts!(&mut self.parts, parts => {
+            let cut = Fail::cut_by(&all(parts, context, clock), (interruption, now));
+            let fail = |it: &mut ObservedPart<Part<'f, _>, _>| {
+                it.part.fail((interruption, now), &cut, meanwhile.as_ref());
+            };
+            parts.iter_mut().for_each(fail);
+        });
     }
 
-    /// The effects of the interruption so far, if there is one.
-    pub fn interruption(&self) -> Option<InterruptionReport> {
-        let (_, progress) = self.interruption?;
-        let counters = self.counters();
-        Some(InterruptionReport {
-            packets_under_way: self.under_way_when_it_came,
-            packets_lost: counters.packets_lost,
-            messages_lost: counters.messages_lost,
-            resumed: match progress {
-                FailureProgress::Over(time) => Some(time),
-                _ => None,
-            },
-        })
+    /// Changes to new routes in an empty network, and lets sources go on.
+    fn change_routes(&mut self, interruption: &'f Interruption, next: FailureProgress) {
+        let known = self.effects.iter_mut().take(next.known);
+        known.for_each(|it| it.resumed = it.resumed.or(Some(next.changed)));
+        let whole = (self.context.fabric, self.routes);
+        let (left, _) = interruption.in_use(next, whole);
+        let context = self.change_context(interruption.routes(next, whole));
+        with_parts!(&mut self.parts, parts => for it in parts {
+            it.part.change_tables(left, &context, next.changed);
+        });
+    }
+
+    /// Makes the context with other routes, made for this fabric, and takes it over; the parts have
+    /// to be told.
+    fn change_context(&mut self, routes: (&'f Fabric, &'f Routes)) -> Arc<NetworkContext<'f>> {
+        let context = (*self.context).clone().with_routes(routes);
+        self.context = Arc::new(context);
+        Arc::clone(&self.context)
+    }
+
+    /// Gives all parts the routes of an interruption that has come so far.
+    pub(super) fn catch_up_with(
+        &mut self,
+        interruption: &'f Interruption,
+        progress: FailureProgress,
+    ) {
+        self.interruption = Some((interruption, progress));
+        let routes = interruption.routes(progress, (self.context.fabric, self.routes));
+        let context = self.change_context(routes);
+        self.shares_mut().for_each(|(common, _)| common.change_routes(&context));
+    }
+
+    /// The effects of each failure so far, in the order of time; `None` if nothing ever fails.
+    pub fn failures(&self) -> Option<Vec<FailureReport>> {
+        self.interruption?;
+        let Counters { packets_lost, messages_lost, .. } = self.counters();
+        let lost_before = |number: usize| {
+            let lost = |it: &FailureEffects| (it.packets_lost_before, it.messages_lost_before);
+            self.effects.get(number).map_or((packets_lost, messages_lost), lost)
+        };
+        let report = |(number, it): (usize, &FailureEffects)| {
+            let until = lost_before(number + 1);
+            FailureReport {
+                packets_under_way: it.packets_under_way,
+                packets_lost: until.0 - it.packets_lost_before,
+                messages_lost: until.1 - it.messages_lost_before,
+                resumed: it.resumed,
+            }
+        };
+        Some(self.effects.iter().enumerate().map(report).collect())
     }
 
     /// Looks for a deadlock in the present state. Takes time linear in buffers and packets, except

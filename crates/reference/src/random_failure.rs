@@ -1,12 +1,13 @@
-//! Random scenarios of every routing in which a cable or a router fails: messages of data alone,
-//! old routes and new ones that can't deadlock, so that all packets arrive or are lost.
+//! Random scenarios of every routing in which a cable or a router fails, and perhaps another one,
+//! before the new routes are there or later: messages of data alone, routes that can't deadlock,
+//! so that all packets arrive or are lost.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Interruption, Switching};
+use flitlab_engine::{self as fast, Interruption, Switching};
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::relation::{
     PathChoice, PathSet, RELATION_RULES, RelationParameters, RelationRule,
@@ -21,7 +22,7 @@ use flitlab_workload::traffic::{Message, MessageKind};
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::failure::Failure;
+use super::failure::{Failure, LOOK, made};
 use super::random_flit_scenario::share;
 use super::random_relation::{by_relation, throttle};
 use super::random_scenario::Scenario;
@@ -48,11 +49,35 @@ pub const KINDS: [&str; 7] = [
     "forwarding table",
 ];
 
+/// When a failure comes, seen from the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// Until the new routes are ready, that time included.
+    Before,
+    /// While it is waited until the network is empty, if it is not at once.
+    Draining,
+    /// Most often when sources go on.
+    After,
+}
+
 /// A scenario that fails.
 pub struct Failing {
     pub scenario: Scenario,
-    pub failure: Failure,
+    pub failures: Vec<Failure>,
     pub interruption: Interruption,
+    /// When each failure came but the first.
+    pub whens: Vec<When>,
+}
+
+/// The failures as the fast engine is told of them.
+pub fn interruption(whole: &Fabric, failures: &[Failure]) -> Interruption {
+    let made: Vec<Picoseconds> = made(failures).map(|failure| failure.at).collect();
+    let told = failures.iter().map(|failure| fast::Failure {
+        at: failure.at,
+        left: failure.left.clone(),
+        new: made.contains(&failure.at).then(|| (failure.ready, failure.routes.clone())),
+    });
+    Interruption::new(whole, told.collect())
 }
 
 /// The scenario of a seed; with links shared flit by flit if asked for. `None` if what is left does
@@ -61,10 +86,9 @@ pub fn failing(seed: u64, shared: bool) -> Option<Failing> {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(7);
     let (mut scenario, maker) = whole(seed, random)?;
-    let (cables, routers) = fails(random, &scenario.fabric);
-    let left = scenario.fabric.without(&cables, &routers);
+    let left = without(random, &scenario.fabric)?;
     scenario.messages.retain(|message| message.kind == MessageKind::Data);
-    if !is_connected(&left) || left.live_terminals().count() < 2 || scenario.messages.is_empty() {
+    if scenario.messages.is_empty() {
         return None;
     }
     scenario.routes = maker.routes(&scenario.routes, &scenario.fabric, seed)?;
@@ -74,18 +98,11 @@ pub fn failing(seed: u64, shared: bool) -> Option<Failing> {
         throttle(&mut scenario.routes, random.random_range(0..=2), &scenario.parameters);
     }
     let routes = maker.routes(&scenario.routes, &left, seed)?;
-    let parameters = &scenario.parameters;
-    let wormhole = parameters.switching == Switching::Wormhole;
-    let flow = FlowControl::from(parameters);
-    for (fabric, routes) in [(&scenario.fabric, &scenario.routes), (&left, &routes)] {
-        prove_deadlock_free(fabric, routes, flow).ok()?;
-        let has_ring = matches!(routes, Routes::Relation(made) if made.relation.has_ring());
-        if has_ring && (wormhole || parameters.buffer < 2 * parameters.maximum_packet()) {
-            return None;
-        }
+    if !holds(&scenario, &scenario.fabric, &scenario.routes) || !holds(&scenario, &left, &routes) {
+        return None;
     }
     // The bubble and the rings of relations hold for packets of one size.
-    let largest = parameters.maximum_payload.0;
+    let largest = scenario.parameters.maximum_payload.0;
     for message in &mut scenario.messages {
         message.bytes = message.bytes.next_multiple_of(largest.max(1)).max(largest);
         if largest == 0 {
@@ -99,11 +116,76 @@ pub fn failing(seed: u64, shared: bool) -> Option<Failing> {
         let time = ready + random.random_range(0..400_000);
         scenario.messages.push(Message { time: Picoseconds(time), ..message });
     }
-    let times = (Picoseconds(at), Picoseconds(ready));
-    let both = (&scenario.routes, routes.clone());
-    let interruption = Interruption::new(&scenario.fabric, &left, times, both);
-    let failure = Failure { at: times.0, ready: times.1, left, routes };
-    Some(Failing { scenario, failure, interruption })
+    let first = Failure { at: Picoseconds(at), ready: Picoseconds(ready), left, routes };
+    let (mut failures, mut whens) = (vec![first], Vec::new());
+    // Failures beside the first leave all else as it would be without them.
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(8);
+    for _ in 0..random.random_range(0..=2) {
+        let Some((failure, when)) = another(&mut random, (&scenario, &maker, seed), &failures)
+        else {
+            break;
+        };
+        failures.push(failure);
+        whens.push(when);
+    }
+    // Packets are under way when the routes before are ready and when it fails, and then.
+    for pair in failures.windows(2) {
+        let (Picoseconds(ready), Picoseconds(at)) = (pair[0].ready, pair[1].at);
+        for message in scenario.messages.clone() {
+            let time = match random.random_range(0..8) {
+                0 => ready.saturating_sub(random.random_range(0..300)),
+                1 => at.saturating_sub(random.random_range(0..300)),
+                2 => at + random.random_range(0..400),
+                3 => at + random.random_range(0..400_000),
+                _ => continue,
+            };
+            scenario.messages.push(Message { time: Picoseconds(time), ..message });
+        }
+    }
+    let interruption = interruption(&scenario.fabric, &failures);
+    Some(Failing { scenario, failures, interruption, whens })
+}
+
+/// A failure after others, of what these have left; `None` if what is left then does not hang
+/// together, or has no routes.
+fn another(
+    random: &mut impl Rng,
+    (scenario, maker, seed): (&Scenario, &Maker, u64),
+    failures: &[Failure],
+) -> Option<(Failure, When)> {
+    let last = failures.last().expect("one has come before");
+    let when = *[When::Before, When::Draining, When::After].choose(random).expect("three");
+    let (Picoseconds(at), Picoseconds(ready)) = (last.at, last.ready);
+    let at = Picoseconds(match when {
+        When::Before => random.random_range(at + 1..=ready.max(at + 1)),
+        When::Draining if random.random_bool(0.5) => ready + random.random_range(1..300),
+        When::Draining => ready + random.random_range(1..LOOK.0),
+        When::After => ready + random.random_range(LOOK.0..4 * LOOK.0),
+    });
+    let longest = if random.random_bool(0.5) { 300 } else { 2 * LOOK.0 };
+    let ready = at + Picoseconds(random.random_range(1..=longest));
+    let left = without(random, &last.left).filter(|it| it.channels() < last.left.channels())?;
+    let routes = maker.routes(&scenario.routes, &left, seed)?;
+    holds(scenario, &left, &routes).then_some((Failure { at, ready, left, routes }, when))
+}
+
+/// What is left of a fabric after a cable or a router has failed; `None` if it does not hang
+/// together.
+fn without(random: &mut dyn Rng, fabric: &Fabric) -> Option<Fabric> {
+    let (cables, routers) = fails(random, fabric);
+    let left = fabric.without(&cables, &routers);
+    (is_connected(&left) && left.live_terminals().count() >= 2).then_some(left)
+}
+
+/// Whether routes of a fabric can't deadlock in a scenario.
+fn holds(scenario: &Scenario, fabric: &Fabric, routes: &Routes) -> bool {
+    let parameters = &scenario.parameters;
+    let has_ring = matches!(routes, Routes::Relation(made) if made.relation.has_ring());
+    let wormhole = parameters.switching == Switching::Wormhole;
+    let lacks_bubble = wormhole || parameters.buffer < 2 * parameters.maximum_packet();
+    prove_deadlock_free(fabric, routes, FlowControl::from(parameters)).is_ok()
+        && !(has_ring && lacks_bubble)
 }
 
 /// A scenario and what makes its routes.

@@ -26,6 +26,8 @@ pub const PAIRS: &str = "pairs.csv";
 pub const WORKLOADS: &str = "workloads.csv";
 /// A row for each two workloads of a point of which one slows the other.
 pub const SLOWDOWNS: &str = "slowdowns.csv";
+/// A row for each failure of a point in which something fails several times.
+pub const FAILURES: &str = "failures.csv";
 /// A row for each rank of an application.
 pub const RANKS: &str = "ranks.csv";
 /// A row for each group of an application's ranks in each stretch of time.
@@ -76,6 +78,7 @@ impl ResultFolder {
             PAIRS,
             WORKLOADS,
             SLOWDOWNS,
+            FAILURES,
             RANKS,
             ACTIVITY,
             PATH,
@@ -178,6 +181,9 @@ pub(super) fn of_points<T: TakeFiles>(
     }
     if points.iter().any(|point| !point.slowdowns.is_empty()) {
         into.file(SLOWDOWNS, place, false, &rows(points, |point| &point.slowdowns))?;
+    }
+    if points.iter().any(|point| !point.failures.is_empty()) {
+        into.file(FAILURES, place, false, &rows(points, |point| &point.failures))?;
     }
     if points.iter().any(|point| !point.explained.ranks.is_empty()) {
         into.file(RANKS, place, true, &rows(points, |point| &point.explained.ranks))?;

@@ -7,7 +7,8 @@
 //! - a [`ChannelRow`] for each channel, [`LatencyRow`]s for the distribution of latencies, and a
 //!   [`WindowRow`] for each window;
 //! - a [`WorkloadRow`] for each workload, where several share the network, and a [`SlowdownRow`] for
-//!   each two, where it is told how much they slow each other.
+//!   each two, where it is told how much they slow each other;
+//! - a [`FailureRow`] for each failure during operation, where there are several.
 //!
 //! [`ResultFolder`] writes points to the files of a folder, and [`ResultRows::read`] reads them
 //! back. [`figure`] draws from rows alone, so a figure can be made again without the simulation.
@@ -65,6 +66,7 @@ mod deadlock;
 mod deliveries;
 mod digest_log;
 mod error;
+mod failure;
 pub mod figure;
 mod flow;
 pub mod folder;
@@ -95,6 +97,7 @@ pub use deadlock::DeadlockNote;
 pub use deliveries::{MessageRow, PacketRow, write_messages, write_packets};
 pub use digest_log::{DigestLog, DigestRow};
 pub use error::ReportError;
+pub use failure::FailureRow;
 pub use flow::{CompletedFlow, FlowRow};
 pub use folder::ResultFolder;
 pub use label::is_setting;

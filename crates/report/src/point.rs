@@ -259,9 +259,11 @@ table! {
         /// Where something failed during operation, or routers drop packets: messages that are not
         /// received for it, those of failed nodes included.
         messages_lost: Option<u64> as Count<u64>, "messages_lost", "messages lost", Completion, more;
-        /// From the failure until sources went on with new tables.
+        /// From the failure until sources went on with new tables; of several failures from the
+        /// first one, until tables knew of all.
         interruption: Option<Picoseconds> as Microseconds, "interruption_us", "interruption", Completion, usual;
-        /// From the failure until no more was under way than before.
+        /// From the failure, of several the first one, until after that no more was under way than
+        /// before.
         recovery: Option<Picoseconds> as Microseconds, "recovery_us", "recovery", Completion, usual;
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    ChannelRow, Explained, Label, Labelled, LatencyRow, PairRow, PointRow, SlowdownRow, WindowRow,
-    WorkloadRow,
+    ChannelRow, Explained, FailureRow, Label, Labelled, LatencyRow, PairRow, PointRow, SlowdownRow,
+    WindowRow, WorkloadRow,
 };
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Deadlock;
@@ -38,6 +38,8 @@ pub struct PointResult {
     pub workloads: Vec<WorkloadRow>,
     /// A row for each workload that ends and each other one, if the scenario asks for them.
     pub slowdowns: Vec<SlowdownRow>,
+    /// A row for each failure during operation, if there are several; `measured` tells of one.
+    pub failures: Vec<FailureRow>,
     pub explained: Explained,
     /// Warnings for the user, with advice on what to do.
     pub warnings: Vec<String>,
@@ -61,23 +63,29 @@ pub struct Point {
     pub workloads: Vec<WorkloadRow>,
     /// A row for each workload that ends and each other one, if the scenario asks for them.
     pub slowdowns: Vec<SlowdownRow>,
+    /// A row for each failure during operation, if there are several; `measured` tells of one.
+    pub failures: Vec<FailureRow>,
     pub explained: Explained,
 }
 
-/// A point's row with the rows of its workloads.
+/// A point's row with the rows of its workloads and of its failures.
 #[derive(Serialize)]
-struct WithWorkloads<'p> {
+struct WithRows<'p> {
     #[serde(flatten)]
     measured: &'p PointRow,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     workloads: &'p [WorkloadRow],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    failures: &'p [FailureRow],
 }
 
 impl Serialize for Point {
-    /// One object: the label, what was measured, and an array of what was measured of each
-    /// workload, if there are several. Without channels, latencies, windows and explanations.
+    /// One object: the label, what was measured, and arrays of what was measured of each workload
+    /// and of each failure, if there are several. Without channels, latencies, windows and
+    /// explanations.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let row = WithWorkloads { measured: &self.measured, workloads: &self.workloads };
+        let Self { measured, workloads, failures, .. } = self;
+        let row = WithRows { measured, workloads, failures };
         Labelled::new(&self.label, &row).serialize(serializer)
     }
 }
@@ -93,6 +101,7 @@ impl Point {
             pairs,
             workloads,
             slowdowns,
+            failures,
             explained,
             ..
         } = found;
@@ -105,6 +114,7 @@ impl Point {
             pairs,
             workloads,
             slowdowns,
+            failures,
             explained,
         }
     }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::csv::{Row, read_some};
 use super::folder::{
-    ACTIVITY, FLOWS, LATENCIES, PAIRS, PATH, PHASES, POINTS, RANK_PHASES, RANKS, SATURATION,
-    SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
+    ACTIVITY, FAILURES, FLOWS, LATENCIES, PAIRS, PATH, PHASES, POINTS, RANK_PHASES, RANKS,
+    SATURATION, SLOWDOWNS, SUMMARY, TIMELINE, WINDOWS, WORKLOADS, path_of_channels,
 };
 use super::{ChannelRow, Label, Labels, Point, PointRow, ReportError, Sustained, SustainedLoad};
 use flitlab_base::FileError;
@@ -79,6 +79,7 @@ impl ResultRows {
         let mut rows = Self::read_points(folder, &mut note)?;
         rows.read_activity(folder, &mut note)?;
         rows.read_workloads(folder, &mut note)?;
+        rows.read_failures(folder, &mut note)?;
         rows.read_pairs(folder, &mut note)?;
         rows.read_timeline(folder, &mut note)?;
         rows.read_figures(folder, &mut note)?;
@@ -213,6 +214,19 @@ impl ResultRows {
     ) -> Result<(), ReportError> {
         let path = folder.join(WORKLOADS);
         attach(&mut self.points, &path, |point| &mut point.workloads, &mut note)
+    }
+
+    /// Gives the points the rows of their failures, if there is such a file.
+    ///
+    /// # Errors
+    /// As [`ResultRows::read`].
+    pub fn read_failures(
+        &mut self,
+        folder: &Path,
+        mut note: impl FnMut(String),
+    ) -> Result<(), ReportError> {
+        let path = folder.join(FAILURES);
+        attach(&mut self.points, &path, |point| &mut point.failures, &mut note)
     }
 
     /// Gives the points their latencies by node and pair, if there is such a file.

@@ -196,14 +196,26 @@ impl Routes {
     /// where routers choose, they choose no failed channel. A packet that is left none but failed
     /// channels takes one of those, and so does one that escapes by it. `None` where routers don't
     /// choose: packets keep to their routes.
+    ///
+    /// If some of the channels had failed earlier, `before` are the routes since then. What packets
+    /// under way know of those holds for the new ones, too.
     #[must_use]
-    pub fn avoiding(&self, fabric: &Fabric, failed: &[bool]) -> Option<Self> {
+    pub fn avoiding(
+        &self,
+        fabric: &Fabric,
+        failed: &[bool],
+        before: Option<&Self>,
+    ) -> Option<Self> {
         match self {
             Self::Adaptive(adaptive) => Some(Self::Adaptive(adaptive.avoiding(fabric, failed))),
-            Self::Relation(routes) => Some(Self::Relation(RelationRoutes {
-                relation: Arc::new(routes.relation.avoiding(fabric, failed)),
-                ..routes.clone()
-            })),
+            Self::Relation(routes) => {
+                let before = match before {
+                    Some(Self::Relation(before)) => Some(&*before.relation),
+                    _ => None,
+                };
+                let relation = Arc::new(routes.relation.avoiding(fabric, failed, before));
+                Some(Self::Relation(RelationRoutes { relation, ..routes.clone() }))
+            }
             Self::DirectionOrder(_) | Self::Table(_) | Self::Forwarding(_) | Self::Paths(_) => None,
         }
     }

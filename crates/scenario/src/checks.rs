@@ -19,8 +19,8 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, InterruptionSpec, Network, NewTables, Purpose, RelationSpec, RoutingSpec, RuleSpec,
-    TopologySpec, schema::Draft, workload::Checked,
+    Document, InterruptionSpec, Network, NewTables, Purpose, RelationSpec, RoutingError,
+    RoutingSpec, RuleSpec, TableChange, TopologySpec, schema::Draft, workload::Checked,
 };
 use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
@@ -296,28 +296,60 @@ impl Checks<'_> {
             self.report(&keys, message, "", Some(help.into()));
             return;
         }
-        let anew = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
-        let (message, help) = match network.after(&anew) {
-            Err(error) => (error.to_string(), None),
-            Ok(left) if makes_tables => match left.routes() {
-                Err(error) => (
-                    format!("no new tables can be made: {error}"),
-                    Some("choose another routing or algorithm, or let something else fail"),
-                ),
-                Ok(_) => {
-                    let left = network.after(interruption).expect("it could be cut before");
-                    if let Err(error) = left.routes() {
-                        let message = format!("no new tables can be made: {error}");
-                        let help = "let all be routed anew, by `new_tables = \"all\"`";
-                        self.report(&["interruption.new_tables"], message, "", Some(help.into()));
-                    }
-                    return;
+        let mut left = network.fabric.clone();
+        for number in 0..interruption.failures.len() {
+            match interruption.failures[number].failed.apply(&left) {
+                Ok(less) => left = less,
+                Err(error) => {
+                    let help = (number > 0).then_some("let less fail, or something else");
+                    return self.failure(interruption, number, &error.to_string(), help);
                 }
-            },
-            Ok(_) => return,
-        };
+            }
+        }
+        if makes_tables && let Ok(changes) = network.table_changes(interruption) {
+            self.new_tables(interruption, network, &changes);
+        }
+    }
+
+    /// Whether tables can be made after each failure.
+    fn new_tables(
+        &mut self,
+        interruption: &InterruptionSpec,
+        network: &Network,
+        changes: &[TableChange],
+    ) {
+        let mut before = network;
+        for TableChange { failures, network, .. } in changes {
+            let failed = &interruption.failures[failures.clone()];
+            let anew = before.after(failed, NewTables::All).expect("it could be cut before");
+            let message = |error: &RoutingError| format!("no new tables can be made: {error}");
+            if let Err(error) = anew.routes() {
+                let help = "choose another routing or algorithm, or let something else fail";
+                let last = failures.end - 1;
+                return self.failure(interruption, last, &message(error), Some(help));
+            }
+            if let Err(error) = network.routes() {
+                let message = after_failure(interruption, failures.end - 1, &message(error));
+                let help = "let all be routed anew, by `new_tables = \"all\"`";
+                return self.report(&["interruption.new_tables"], message, "", Some(help.into()));
+            }
+            before = network;
+        }
+    }
+
+    /// Reports what keeps a failure, of this number from 0, from being simulated.
+    fn failure(
+        &mut self,
+        interruption: &InterruptionSpec,
+        number: usize,
+        message: &str,
+        help: Option<&str>,
+    ) {
+        let message = after_failure(interruption, number, message);
         let keys = FAILURES.map(|key| format!("interruption.{key}"));
-        let keys: Vec<&str> = keys.iter().map(String::as_str).chain(["interruption"]).collect();
+        let of_first = keys.iter().map(String::as_str).filter(|_| number == 0);
+        let further = ["interruption.further_failures"].into_iter().filter(|_| number > 0);
+        let keys: Vec<&str> = of_first.chain(further).chain(["interruption"]).collect();
         self.report(&keys, message, "", help.map(Into::into));
     }
 
@@ -492,5 +524,13 @@ impl Checks<'_> {
                 format!("`minimum_windows` is {least}, above `maximum_windows`, which is {most}");
             self.refuse(&keys, message, "raise `maximum_windows` or lower `minimum_windows`");
         }
+    }
+}
+
+/// What happens after a failure, of this number from 0; of several failures it says which.
+fn after_failure(interruption: &InterruptionSpec, number: usize, message: &str) -> String {
+    match &interruption.failures[..] {
+        [_] => message.into(),
+        failures => format!("after the failure at {}: {message}", time_text(failures[number].time)),
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Network, RoutingSpec, Scenario};
-use flitlab_base::units::Picoseconds;
+use super::{Network, RoutingSpec, Scenario, TableChange};
+use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
 use flitlab_routing::{
     AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, FlowControl, Freedom, Routes,
@@ -49,10 +49,10 @@ impl Scenario {
         }
         // Packets of old and new routes never meet, so each routing is judged by itself. Until the
         // new one is there, packets wait for less: what has failed takes all that is sent to it.
-        let left = self.interruption.as_ref().and_then(|it| self.network.after(it).ok());
-        let after = left.map_or(Ok(()), |left| left.freedom(self.flow_control()).map(drop));
-        let after =
-            after.map_err(|how| format!("by the routes made after the interruption: {how}"));
+        let after = self.table_changes().iter().try_for_each(|change| {
+            let freedom = change.network.freedom(self.flow_control());
+            freedom.map(drop).map_err(|how| self.after_failures(change, &how))
+        });
         match self.network.freedom(self.flow_control()).and_then(|freedom| after.map(|()| freedom))
         {
             Ok(Freedom::Bubble) if self.mixes_sizes() => {
@@ -63,6 +63,24 @@ impl Scenario {
                 Some(lifetime) => Deadlock::Dropped { how, lifetime },
                 None => Deadlock::Possible { how, advice: self.deadlock_advice() },
             },
+        }
+    }
+
+    /// The tables that are made after failures during operation; none if nothing fails.
+    fn table_changes(&self) -> Vec<TableChange> {
+        let changes = self.interruption.as_ref().map(|it| self.network.table_changes(it));
+        changes.and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Says of what the routes do by which they do it, of those made after failures.
+    fn after_failures(&self, change: &TableChange, how: &str) -> String {
+        let failures = self.interruption.iter().flat_map(|it| &it.failures);
+        match &failures.collect::<Vec<_>>()[..] {
+            [_] => format!("by the routes made after the interruption: {how}"),
+            failures => {
+                let time = time_text(failures[change.failures.end - 1].time);
+                format!("by the routes made after the failure at {time}: {how}")
+            }
         }
     }
 
@@ -168,8 +186,8 @@ impl Scenario {
     /// or failures, those of an interruption included, have packets go more than half round a ring.
     fn dateline(&self) -> Option<String> {
         let RoutingSpec::DirectionOrder(rules) = &self.network.routing else { return None };
-        let left = self.interruption.as_ref().and_then(|it| self.network.after(it).ok());
-        let fabrics = [Some(&self.network), left.as_ref()].into_iter().flatten();
+        let changes = self.table_changes();
+        let fabrics = [&self.network].into_iter().chain(changes.iter().map(|it| &it.network));
         let dated = || DirectionRules { dateline: true, ..rules.clone() };
         let is_past_half =
             |network: &Arc<Network>| DirectionOrder::new(&network.fabric, dated()).is_err();

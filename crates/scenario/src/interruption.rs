@@ -1,22 +1,30 @@
-//! Failures while a load is simulated, and the time at which new tables are there.
+//! Failures while a load is simulated, and the times at which new tables are there.
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Failures;
 use flitlab_routing::Changes;
 
-/// A failure during operation.
+/// Failures during operation, and what it takes to route round them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptionSpec {
-    pub time: Picoseconds,
-    /// From the failure until the new tables are ready, but for what they take by the two times
-    /// below. Given rather than measured, so that equal scenarios have equal results.
-    pub new_tables_after: Picoseconds,
+    /// In the order of time; there is one.
+    pub failures: Vec<FailureSpec>,
     /// The time that it takes to route a destination anew.
     pub destination_time: Picoseconds,
     /// The time that it takes to send a block of a table to the switch, or to the node, that has it.
     pub block_time: Picoseconds,
     pub new_tables: NewTables,
-    pub failures: Failures,
+}
+
+/// A failure during operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailureSpec {
+    pub time: Picoseconds,
+    /// From the failure until new tables are ready, but for what they take by the two times of the
+    /// [`InterruptionSpec`]. Given rather than measured, so that equal scenarios have equal results.
+    pub new_tables_after: Picoseconds,
+    /// What fails, of what earlier failures have left.
+    pub failed: Failures,
 }
 
 /// The destinations that are routed anew.
@@ -35,15 +43,18 @@ impl InterruptionSpec {
             || self.destination_time + self.block_time > Picoseconds::ZERO
     }
 
-    /// From the failure until the new tables are ready, if so much of them changes and all have so
-    /// many `destinations`.
-    pub fn ready_after(&self, changes: Changes, destinations: u32) -> Picoseconds {
+    /// Time of the first failure.
+    pub fn time(&self) -> Picoseconds {
+        self.failures[0].time
+    }
+
+    /// What it takes to make tables and to send them, beside the failure's own time, if so much of
+    /// them changes and all have so many `destinations`.
+    pub fn time_of(&self, changes: Changes, destinations: u32) -> Picoseconds {
         let routed = match self.new_tables {
             NewTables::All => destinations,
             NewTables::Concerned => changes.destinations,
         };
-        self.new_tables_after
-            + self.destination_time * u64::from(routed)
-            + self.block_time * changes.blocks
+        self.destination_time * u64::from(routed) + self.block_time * changes.blocks
     }
 }

@@ -99,8 +99,8 @@ pub use flitlab_base::document::{
     Diagnostic, Diagnostics, KeyDoc, Location, Reference, ReferencePart, Source, VariantDoc,
 };
 pub use identity::{Identity, RESULTS_VERSION};
-pub use interruption::{InterruptionSpec, NewTables};
-pub use network::Network;
+pub use interruption::{FailureSpec, InterruptionSpec, NewTables};
+pub use network::{Network, TableChange};
 pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};
 pub use router_model::RouterModel;

@@ -4,13 +4,14 @@
 //! share it, and so its routes.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::{
     Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
 };
-use crate::{InterruptionSpec, NewTables, Purpose};
+use crate::{FailureSpec, InterruptionSpec, NewTables, Purpose};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
 use flitlab_base::units::Picoseconds;
@@ -36,7 +37,18 @@ pub struct Network {
     /// network with all routes anew.
     kept: Option<(Routes, Arc<Self>)>,
     /// The remaining networks after failures during operation, as far as they were asked for.
-    left: Mutex<Vec<(Failures, NewTables, Arc<Self>)>>,
+    left: Mutex<Vec<(Vec<Failures>, NewTables, Arc<Self>)>>,
+}
+
+/// New tables that are made after failures during operation.
+#[derive(Clone, Debug)]
+pub struct TableChange {
+    /// The numbers of the failures, from 0, that these tables know of and those before don't.
+    pub failures: Range<usize>,
+    /// Time at which they are ready.
+    pub ready: Picoseconds,
+    /// The network with these tables.
+    pub network: Arc<Network>,
 }
 
 /// A time on the clock. It is not printed, since what is printed alike counts as equal.
@@ -128,42 +140,71 @@ impl Network {
     ///
     /// # Errors
     /// If what fails is no part of the fabric, or what is left falls apart.
-    pub fn after(&self, interruption: &InterruptionSpec) -> Result<Arc<Self>, TopologyError> {
-        let InterruptionSpec { failures, new_tables, .. } = interruption;
+    pub fn after(
+        &self,
+        failures: &[FailureSpec],
+        new_tables: NewTables,
+    ) -> Result<Arc<Self>, TopologyError> {
         let kept = match new_tables {
             NewTables::All => None,
             NewTables::Concerned => {
-                let anew = InterruptionSpec { new_tables: NewTables::All, ..interruption.clone() };
-                let anew = self.after(&anew)?;
+                let anew = self.after(failures, NewTables::All)?;
                 self.routes().ok().map(|kept| (kept.clone(), anew))
             }
         };
         let mut known = self.left.lock().expect("nothing panics while it is held");
-        let is = |(other, tables, _): &&(Failures, NewTables, Arc<Self>)| {
-            other == failures && tables == new_tables
+        let failed = || failures.iter().map(|failure| &failure.failed);
+        let is = |(other, tables, _): &&(Vec<Failures>, NewTables, Arc<Self>)| {
+            other.iter().eq(failed()) && *tables == new_tables
         };
         if let Some((.., left)) = known.iter().find(is) {
             return Ok(left.clone());
         }
-        let fabric = failures.apply(&self.fabric)?;
+        let mut fabric = self.fabric.clone();
+        for failed in failed() {
+            fabric = failed.apply(&fabric)?;
+        }
         let left = Self::new(self.topology.clone(), fabric, self.routing.clone(), self.seed);
         let left = Arc::new(Self { kept, ..left });
-        known.push((failures.clone(), *new_tables, left.clone()));
+        known.push((failed().cloned().collect(), new_tables, left.clone()));
         Ok(left)
     }
 
-    /// How much of the tables an interruption changes; `None` if there are none, or none can be
-    /// made.
-    pub fn changes(&self, interruption: &InterruptionSpec) -> Option<Changes> {
-        let left = self.after(interruption).ok()?;
+    /// How much of the tables changes from these routes to those of a network with failures; `None`
+    /// if there are none, or none can be made.
+    pub fn changes_to(&self, left: &Self) -> Option<Changes> {
         self.routes().ok()?.changes(left.routes().ok()?, &left.fabric)
     }
 
-    /// From a failure until the new tables are ready.
-    pub fn new_tables_after(&self, interruption: &InterruptionSpec) -> Picoseconds {
-        let changes = interruption.counts_changes().then(|| self.changes(interruption)).flatten();
-        let left = self.after(interruption).map_or(0, |left| left.fabric.live_terminals().count());
-        interruption.ready_after(changes.unwrap_or_default(), narrow(left))
+    /// The tables that are made after failures during operation, in the order of time. A failure
+    /// that comes until tables are ready has them made anew; they are never in use.
+    ///
+    /// # Errors
+    /// If what fails is no part of the fabric, or what is left falls apart.
+    pub fn table_changes(
+        &self,
+        interruption: &InterruptionSpec,
+    ) -> Result<Vec<TableChange>, TopologyError> {
+        let failures = &interruption.failures;
+        let mut changes: Vec<TableChange> = Vec::new();
+        for (last, failure) in failures.iter().enumerate() {
+            let first = changes.last().map_or(0, |change| change.failures.end);
+            let before = changes.last().map_or(self, |change| &change.network);
+            let next = failures.get(last + 1).map_or(Picoseconds::NEVER, |next| next.time);
+            let earliest = failure.time + failure.new_tables_after;
+            if next <= earliest {
+                continue;
+            }
+            let network = before.after(&failures[first..=last], interruption.new_tables)?;
+            let counts = interruption.counts_changes();
+            let changed = counts.then(|| before.changes_to(&network)).flatten();
+            let destinations = narrow(network.fabric.live_terminals().count());
+            let ready = earliest + interruption.time_of(changed.unwrap_or_default(), destinations);
+            if ready < next {
+                changes.push(TableChange { failures: first..last + 1, ready, network });
+            }
+        }
+        Ok(changes)
     }
 
     /// Returns the proof of the forwarding table, made at the first call; `None` if routers have no

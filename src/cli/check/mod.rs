@@ -259,8 +259,8 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     if let Some(passage) = simulation.passage() {
         line("getting across", passage_text(&passage, unit_of_retry(parameters)));
     }
-    if let Some(interruption) = interruption(scenario) {
-        line("interruption", interruption);
+    for (number, failure) in interruption(scenario).into_iter().flatten().enumerate() {
+        line(if number == 0 { "interruption" } else { "" }, failure);
     }
     line("deadlock", deadlock_text(scenario));
     if let Some(capacity) = expectation.capacity_payload {
@@ -458,33 +458,50 @@ fn passage_text(passage: &Passage, unit: &str) -> String {
     )
 }
 
-/// What fails during operation, and how long it took here to make the new routes; `None` if nothing
-/// fails.
-fn interruption(scenario: &Scenario) -> Option<String> {
+/// What fails during operation, a text a failure, and how long it took here to make new routes; none
+/// if nothing fails.
+fn interruption(scenario: &Scenario) -> Option<Vec<String>> {
     let spec = scenario.interruption.as_ref()?;
-    let whole = &scenario.network;
-    let left = whole.after(spec).ok()?;
+    let changes = scenario.network.table_changes(spec).ok()?;
     let terminals = |fabric: &Fabric| fabric.live_terminals().count();
-    let lost = terminals(&whole.fabric) - terminals(&left.fabric);
-    let cables = (whole.fabric.channels() - left.fabric.channels()) / 2;
-    let changed = whole.changes(spec).map(|changes| {
-        let destinations = left.fabric.live_terminals().count();
-        format!(
-            ", with other entries for {} of {destinations} destinations, in {}",
-            changes.destinations,
-            counted(narrow(changes.blocks), "block")
-        )
-    });
-    Some(format!(
-        "at {} {} and {} fail; new tables {} later (making them took {:.1} ms here){}; sources wait until the network is \
-         empty, so packets of old and new routes never meet",
-        time_text(spec.time),
-        counted(cables, "cable"),
-        counted(lost, "node"),
-        time_text(whole.new_tables_after(spec)),
-        left.making()?.as_secs_f64() * 1e3,
-        changed.unwrap_or_default()
-    ))
+    let mut left = scenario.network.fabric.clone();
+    let mut before = &scenario.network;
+    let mut texts = Vec::new();
+    for (number, failure) in (1..).zip(&spec.failures) {
+        let less = failure.failed.apply(&left).ok()?;
+        let lost = terminals(&left) - terminals(&less);
+        let cables = (left.channels() - less.channels()) / 2;
+        left = less;
+        let fails = format!(
+            "at {} {} and {} fail",
+            time_text(failure.time),
+            counted(cables, "cable"),
+            counted(lost, "node")
+        );
+        let Some(change) = changes.iter().find(|change| change.failures.end == number) else {
+            texts.push(format!("{fails}; until new tables are ready the next failure comes"));
+            continue;
+        };
+        let changed = before.changes_to(&change.network).map(|changes| {
+            let destinations = left.live_terminals().count();
+            format!(
+                ", with other entries for {} of {destinations} destinations, in {}",
+                changes.destinations,
+                counted(narrow(changes.blocks), "block")
+            )
+        });
+        let making = change.network.making()?.as_secs_f64() * 1e3;
+        texts.push(format!(
+            "{fails}; new tables {} later (making them took {making:.1} ms here){}",
+            time_text(change.ready - failure.time),
+            changed.unwrap_or_default()
+        ));
+        before = &change.network;
+    }
+    if let Some(last) = texts.last_mut() {
+        *last += "; sources wait until the network is empty, so packets of old and new routes never meet";
+    }
+    Some(texts)
 }
 
 /// Whether packets can wait for each other for ever, and why not.

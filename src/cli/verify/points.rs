@@ -10,7 +10,7 @@ use super::super::{Failure, program};
 use super::{Bar, Difference, Outcome, Row, again, of_another_version};
 use crate::cli::say::say;
 use flitlab::report::folder::{
-    ACTIVITY, CHANNELS, FLOWS, LATENCIES, PACKED_CHANNELS, PAIRS, PATH, PHASES, POINTS,
+    ACTIVITY, CHANNELS, FAILURES, FLOWS, LATENCIES, PACKED_CHANNELS, PAIRS, PATH, PHASES, POINTS,
     RANK_PHASES, RANKS, SLOWDOWNS, SUMMARY, WINDOWS, WORKLOADS,
 };
 use flitlab::report::{self, PointResult, PointRow, ResultRows, Row as _};
@@ -213,6 +213,7 @@ fn unlike_files(point: &report::Point, computed: &PointResult) -> Vec<&'static s
         (WORKLOADS, point.workloads == computed.workloads),
         (PAIRS, point.pairs == computed.pairs),
         (SLOWDOWNS, point.slowdowns == computed.slowdowns),
+        (FAILURES, point.failures == computed.failures),
         (FLOWS, own.flows == other.flows),
         (RANKS, own.ranks == other.ranks),
         (ACTIVITY, own.activity == other.activity),

@@ -407,6 +407,13 @@ fn fabrics(all: &mut Vec<Piece>) {
         "interruption.time = \"6 us\"\ninterruption.new_tables_after = \"1 us\"\n\
          interruption.new_tables = \"concerned\"\ninterruption.destination_time = \"10 ns\"\n\
          interruption.block_time = \"20 ns\"\ninterruption.random_failures = { cables = 1 }",
+        "interruption.time = \"5 us\"\ninterruption.new_tables_after = \"1 us\"\n\
+         interruption.random_failures = { cables = 1 }\n\
+         interruption.further_failures = [{ time = \"5500 ns\", random_failures = { cables = 1 } }, \
+         { time = \"8 us\", new_tables_after = \"500 ns\", random_failures = { switches = 1 } }]",
+        "interruption.time = \"5 us\"\ninterruption.new_tables_after = \"1 us\"\n\
+         interruption.new_tables = \"concerned\"\ninterruption.random_failures = { cables = 1 }\n\
+         interruption.further_failures = [{ time = \"7 us\", random_failures = { cables = 1 } }]",
     ];
     for interruption in interruptions {
         let piece = Piece::new("interruption", interruption);

@@ -111,6 +111,29 @@ impl<'d> Reader<'d> {
         key: &'static str,
         example: &str,
         doc: &'static str,
+        read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Vec<(Location, T)> {
+        let presence = Presence::Default("[]".into(), None);
+        self.list_of_tables(key, (example, doc), presence, read)
+    }
+
+    /// A list of tables that may be absent. Each comes with its place. The resolved document has the
+    /// list only if it is there.
+    pub fn optional_tables<T>(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        doc: &'static str,
+        read: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Vec<(Location, T)> {
+        self.list_of_tables(key, (example, doc), Presence::Optional, read)
+    }
+
+    fn list_of_tables<T>(
+        &mut self,
+        key: &'static str,
+        (example, doc): (&str, &'static str),
+        presence: Presence,
         mut read: impl FnMut(&mut Self) -> Option<T>,
     ) -> Vec<(Location, T)> {
         let node = self.find(key, &Presence::Optional, "");
@@ -119,7 +142,6 @@ impl<'d> Reader<'d> {
             let items = self.items.len();
             let scope = Scope::new(path.clone(), String::new(), None, None);
             self.within(scope, &mut read);
-            let presence = Presence::Default("[]".into(), None);
             let mut doc =
                 KeyDoc::new(path, "a list of tables".into(), presence, example.into(), doc);
             doc.fields = self.fields(items);
@@ -164,7 +186,9 @@ impl<'d> Reader<'d> {
                 self.mark_broken(key);
             }
         }
-        self.record(key, format!("[{}]", texts.join(", ")));
+        if node.is_some() || matches!(presence, Presence::Default(..)) {
+            self.record(key, format!("[{}]", texts.join(", ")));
+        }
         values
     }
 

@@ -17,7 +17,7 @@ fn vc_map() -> VcMap {
     let routes = direction_order(&torus(&[4]));
     let sharing = Some(FlitSharing::default());
     let parameters = Parameters { sharing, virtual_channels: VCS as u8, ..Parameters::default() };
-    VcMap::new(&routes, None, &parameters, &Default::default(), false)
+    VcMap::new(&routes, &[], &parameters, &Default::default(), false)
 }
 
 /// The requests of a set in the order in which an output tries them at an instant. Input virtual

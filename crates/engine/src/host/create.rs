@@ -7,6 +7,7 @@ use super::Hosts;
 use super::source::{self, Adapter, SourceQueue};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick};
+use crate::network::context::NetworkContext;
 use crate::packet::message::{Note, Packing, Queued, Role};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -382,10 +383,8 @@ impl Hosts {
         now: Picoseconds,
     ) -> bool {
         common.interruption.is_some_and(|interruption| {
-            let fabric = common.context.fabric;
-            let changed = std::ptr::eq(common.context.routes, &raw const interruption.later);
-            now > interruption.at && !interruption.serves(fabric, source)
-                || changed && !interruption.serves(fabric, destination)
+            let NetworkContext { fabric, routed, .. } = &*common.context;
+            interruption.took(fabric, source, now) || routed.terminal_router(destination).is_none()
         })
     }
 }

@@ -46,7 +46,7 @@ pub use flitlab_model::interval::{
 pub use flitlab_model::{
     Activity, Bar, Explanation, PhaseTimes, Quantile, RankPhase, Spent, Stretch, Times,
 };
-pub use interruption::{Recovery, measure_interruption};
+pub use interruption::{FailureRecovery, Recovery, measure_interruption};
 pub use livelock::{Livelock, SENDINGS_OF_A_LIVELOCK};
 pub use load_bounds::{BoundedWays, LoadBound, USUAL_WORK, load_bounds, never_derouted_bound};
 pub use load_point::{

@@ -93,11 +93,11 @@ impl<'f> NetworkContext<'f> {
     ) -> Self {
         let network = Network::new(fabric, parameters);
         let cut = Cut::new(fabric, &network, threads);
-        let later = interruption.map(|interruption| &interruption.later);
+        let later: Vec<&Routes> = interruption.iter().flat_map(|it| it.later()).collect();
         let kinds = demands::kinds_by_class(workload);
         demands::check_adaptive_channel(routes, parameters, &kinds);
         let collective = workload.collectives().is_some();
-        let vc_map = VcMap::new(routes, later, parameters, &kinds, collective);
+        let vc_map = VcMap::new(routes, &later, parameters, &kinds, collective);
         let mut first_terminals = vec![0];
         let mut terminals = Vec::new();
         for own in fabric.terminals_by_router() {

@@ -35,7 +35,7 @@ impl VcMap {
     /// if there are any.
     pub(crate) fn new(
         routes: &Routes,
-        later: Option<&Routes>,
+        later: &[&Routes],
         parameters: &Parameters,
         kinds: &KindsByClass,
         collective: bool,

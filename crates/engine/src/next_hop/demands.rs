@@ -90,13 +90,13 @@ impl VcDemand {
     /// * Links that are shared flit by flit use all virtual channels, and so do buffers at outputs;
     ///   packets of collective operations, if there are any, have two of them for themselves.
     /// * A forwarding table uses its own, in one set or several, and so do paths; `later` are the
-    ///   routes that may replace them after a failure.
+    ///   routes that replace them after failures.
     ///
     /// # Panics
     /// If the routes can't carry a class of traffic as it asks for.
     pub(crate) fn new(
         routes: &Routes,
-        later: Option<&Routes>,
+        later: &[&Routes],
         parameters: &Parameters,
         kinds: &KindsByClass,
         collective: bool,
@@ -237,7 +237,7 @@ impl Injection {
 }
 
 /// Number of virtual channels of a set: those that a table or paths need, or all.
-fn set_width(routes: &Routes, later: Option<&Routes>, parameters: &Parameters) -> u8 {
+fn set_width(routes: &Routes, later: &[&Routes], parameters: &Parameters) -> u8 {
     let all = parameters.virtual_channels;
     let has_sets = parameters.classes.iter().any(|class| class.service > 0);
     let width = |routes: &Routes| match routes {
@@ -245,7 +245,7 @@ fn set_width(routes: &Routes, later: Option<&Routes>, parameters: &Parameters) -
         Routes::Paths(routes) if has_sets => routes.paths.vcs(),
         _ => all,
     };
-    width(routes).max(later.map_or(0, width))
+    later.iter().copied().map(width).fold(width(routes), u8::max)
 }
 
 /// Checks that routes can carry all classes of traffic as they ask for.

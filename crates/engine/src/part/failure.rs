@@ -8,14 +8,15 @@ use crate::network::context::NetworkContext;
 use crate::router::{PacketId, Routers};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
+use flitlab_fabric::Fabric;
 
 impl<'f, R: Routers> Part<'f, R> {
-    /// Makes failed channels swallow what is sent to them, and loses what is in failed routers, and
-    /// the packets that are cut. Packets that have a choice go by the routes of `meanwhile`, if
-    /// there are some.
+    /// Makes the channels that fail now swallow what is sent to them, and loses what is in routers
+    /// that fail now, and the packets that are cut. Packets that have a choice go by the routes of
+    /// `meanwhile`, if there are some.
     pub(crate) fn fail(
         &mut self,
-        interruption: &Interruption,
+        (interruption, now): (&Interruption, Picoseconds),
         cut: &[PacketId],
         meanwhile: Option<&Arc<NetworkContext<'f>>>,
     ) {
@@ -23,66 +24,68 @@ impl<'f, R: Routers> Part<'f, R> {
             self.common.change_routes(context);
         }
         let Self { common, hosts, routers, .. } = self;
-        routers.begin_failure(common, cut, interruption.at);
+        routers.begin_failure(common, cut, now);
         let fabric = common.context.fabric;
         let first_router = common.context.cut.first_router(common.schedule.part);
         for number in 0..fitted!(routers.ports().routers.len(), u32) {
             let name = number + first_router;
             for (port, channel) in (0..).zip(fabric.outputs(name)) {
-                if interruption.failed_channels[channel as usize] {
-                    routers.fail_output(common, number, port, interruption.at);
+                if interruption.fails_at(channel, now) {
+                    routers.fail_output(common, number, port, now);
                 }
             }
-            if interruption.failed_routers[name as usize] {
+            if interruption.router_fails_at(name, now) {
                 routers.fail_router(common, number);
             }
-            let failed = |channel: u32| interruption.failed_channels[channel as usize];
-            if meanwhile.is_some() && fabric.outputs(name).any(failed) {
-                routers.choose_again(common, number, interruption.at);
+            let fails = |channel: u32| interruption.fails_at(channel, now);
+            if meanwhile.is_some() && fabric.outputs(name).any(fails) {
+                routers.choose_again(common, number, now);
             }
         }
         for delivery in &hosts.sink.late {
             if let Some(adapter) = hosts.sources.adapters.get(delivery.terminal as usize)
-                && interruption.failed_routers[(adapter.router + first_router) as usize]
+                && interruption.router_fails_at(adapter.router + first_router, now)
             {
                 common.packets.origins[delivery.slot as usize].lose();
             }
         }
         for terminal in 0..hosts.terminals() {
-            if !interruption.serves(fabric, hosts.sources.adapters[terminal as usize].name) {
+            let name = hosts.sources.adapters[terminal as usize].name;
+            if interruption.took(fabric, name, now + Picoseconds(1)) {
                 hosts.drop_queued(common, terminal, |_| true);
             }
         }
     }
 
-    /// Changes to the new routes, which `later` has. No packet is under way.
+    /// Changes to the new routes, which `later` has and which were made for `left`. No packet is
+    /// under way.
     pub(crate) fn change_tables(
         &mut self,
-        interruption: &Interruption,
+        left: &Fabric,
         later: &Arc<NetworkContext<'f>>,
         now: Picoseconds,
     ) {
         let Self { common, hosts, routers, .. } = self;
         common.change_routes(later);
         hosts.sources.choose_anew(common);
+        let is_broken = |channel| later.fabric.ring(channel) != left.ring(channel);
         for number in 0..fitted!(routers.ports().routers.len(), u32) {
             let name = number + later.cut.first_router(common.schedule.part);
             for (output, channel) in (0..).zip(later.fabric.outputs(name)) {
-                if interruption.broken_rings[channel as usize] {
+                if is_broken(channel) {
                     routers.leave_ring(number, output);
                 }
             }
             for (input, channel) in (0..).zip(later.channels_to(name)) {
-                if interruption.broken_rings[channel as usize] {
+                if is_broken(channel) {
                     routers.end_ring(number, input);
                 }
             }
         }
         hosts.sources.paused = false;
         let next = common.schedule.tick(now + Picoseconds(1));
-        let fabric = common.context.fabric;
         for terminal in 0..hosts.terminals() {
-            hosts.drop_queued(common, terminal, |to| !interruption.serves(fabric, to));
+            hosts.drop_queued(common, terminal, |to| left.terminal_router(to).is_none());
             hosts.resume(common, terminal, next);
         }
     }

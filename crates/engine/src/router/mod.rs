@@ -171,9 +171,9 @@ pub(crate) trait Routers: Fail + Waits + Send {
 
 /// Routers some of which fail, and some of whose channels.
 pub(crate) trait Fail: Sized {
-    /// The packets that a failure cuts before their last flits are sent, besides those that are
-    /// known as such when they are sent.
-    fn cut_by(_: &AllParts<'_, '_, Self>, _: &Interruption) -> Vec<PacketId> {
+    /// The packets that the failure at a time cuts before their last flits are sent, besides those
+    /// that are known as such when they are sent.
+    fn cut_by(_: &AllParts<'_, '_, Self>, _: (&Interruption, Picoseconds)) -> Vec<PacketId> {
         Vec::new()
     }
 

@@ -9,50 +9,55 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
 
-use crate::failure::{Failure, LOOK, Losses};
+use crate::failure::{Effects, Failure, Failures, Losses, made};
 
 use super::{Simulator, channel::ChannelKind, classes, terminal::Entry};
 
-/// Like [`run`](super::run), and something fails.
+/// Like [`run`](super::run), and some things fail, in the order of time.
 pub fn run(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
-    failure: &Failure,
+    failures: &[Failure],
 ) -> (Log, Losses) {
     let mut simulator = Simulator::new(fabric, routes, parameters, messages);
-    simulator.failure = Some(failure);
-    let later = classes::set_size(parameters, &failure.routes);
-    simulator.terminals.set_size = simulator.terminals.set_size.max(later);
-    simulator.due.extend([failure.at, failure.ready]);
+    simulator.failures = Failures::new(failures);
+    for failure in made(failures) {
+        let later = classes::set_size(parameters, &failure.routes);
+        simulator.terminals.set_size = simulator.terminals.set_size.max(later);
+    }
+    simulator.due.extend(failures.iter().flat_map(|failure| [failure.at, failure.ready]));
     simulator.go_through_all(false);
     assert_eq!(simulator.terminals.undelivered, 0, "no routes deadlock");
     simulator.check_empty();
     (simulator.terminals.log, simulator.losses)
 }
 
-impl Simulator<'_> {
+impl<'a> Simulator<'a> {
     /// Goes on with what fails, after all else that happens now.
-    pub fn go_on_with_failure(&mut self, now: Picoseconds) {
-        let Some(failure) = self.failure else { return };
-        if now == failure.at {
-            self.fail(failure);
+    pub fn go_on_with_failures(&mut self, now: Picoseconds) {
+        if let Some((failure, before)) = self.failures.happens(now) {
+            self.fail(failure, before.map_or(self.fabric, |before| &before.left));
             self.due.insert(now + Picoseconds(1));
         }
-        if now < failure.ready || self.losses.resumed.is_some() {
-            return;
+        self.paused = self.failures.pause(now);
+        while self.failures.looks(now) {
+            if self.packets_under_way() > 0 {
+                let again = self.failures.look_later(now);
+                self.due.insert(again);
+                return;
+            }
+            let failure = self.failures.change();
+            self.change_routes(failure, now);
+            // Others may be ready already.
+            self.paused = self.failures.pause(now);
         }
-        self.paused = true;
-        if (now - failure.ready) % LOOK != Picoseconds::ZERO {
-            return;
-        }
-        if self.packets_under_way() > 0 {
-            self.due.insert(now + LOOK);
-            return;
-        }
-        self.paused = false;
-        self.losses.resumed = Some(now);
+    }
+
+    /// Sources and routers go by the routes made after a failure.
+    fn change_routes(&mut self, failure: &'a Failure, now: Picoseconds) {
+        self.losses.resume(self.failures.known(), now);
         self.due.insert(now + Picoseconds(1));
         self.routes = &failure.routes;
         self.drop_waiting(|_, destination| failure.takes(destination));
@@ -83,12 +88,14 @@ impl Simulator<'_> {
         all.collect()
     }
 
-    fn fail(&mut self, failure: &Failure) {
-        self.losses.under_way = self.packets_under_way();
+    /// Something fails of what was left `before`.
+    fn fail(&mut self, failure: &Failure, before: &Fabric) {
+        let under_way = self.packets_under_way();
+        self.losses.by_failure.push(Effects { under_way, ..Effects::default() });
         let terminals = 0..self.fabric.terminals();
         let routers: BTreeSet<u32> = terminals
             .filter(|&terminal| failure.takes(terminal))
-            .filter_map(|terminal| self.fabric.terminal_router(terminal))
+            .filter_map(|terminal| before.terminal_router(terminal))
             .collect();
         for router in routers {
             let router = &self.routers[router as usize];
@@ -107,7 +114,7 @@ impl Simulator<'_> {
         }
         for (router, port, channel) in self.ports() {
             let slot = self.fabric.outputs(router).start + u32::from(port);
-            if self.fabric.target(slot) != failure.left.target(slot) {
+            if before.target(slot) != failure.left.target(slot) {
                 let cut = self.on_channel(channel);
                 self.lost.extend(cut);
                 self.channels[channel].failed = true;
@@ -138,7 +145,7 @@ impl Simulator<'_> {
                 let drop = drops(packet.source, packet.destination);
                 if drop {
                     self.terminals.settle(packet.transfer);
-                    self.losses.messages.insert(packet.transfer);
+                    self.losses.end(packet.transfer);
                 }
                 !drop
             });
@@ -149,16 +156,15 @@ impl Simulator<'_> {
     /// swallows it.
     pub fn lose(&mut self, packet: usize) {
         let transfer = self.packets[packet].transfer;
-        self.terminals.settle(transfer);
-        self.losses.packets += 1;
-        self.losses.messages.insert(transfer);
+        self.losses.packet(transfer);
+        if self.terminals.settle(transfer) {
+            self.losses.end(transfer);
+        }
     }
 
     /// Whether what enters its queue now is a message that is lost.
     pub fn is_cut_off(&self, entry: Entry, now: Picoseconds) -> bool {
-        let Some(failure) = self.failure else { return false };
         let message = self.terminals.transfers[entry.transfer].message;
-        now > failure.at && failure.takes(message.source)
-            || self.losses.resumed.is_some() && failure.takes(message.destination)
+        self.failures.cut_off((message.source, message.destination), now)
     }
 }

@@ -41,7 +41,7 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{CollectiveSpec, Message};
 
-use crate::failure::{Failure, Losses};
+use crate::failure::{Failures, Losses};
 
 use adapter::InjectionQueues;
 use channel::{ChannelKind, Moving, arrived};
@@ -54,7 +54,7 @@ use router::Router;
 use terminal::Terminals;
 
 pub use expiry::run as run_dropping;
-pub use failures::run as run_with_failure;
+pub use failures::run as run_with_failures;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ struct Simulator<'a> {
     /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
     created: usize,
     /// What fails on the way, and what has come of it.
-    failure: Option<&'a Failure>,
+    failures: Failures<'a>,
     losses: Losses,
     /// Packets for which their sinks have no use.
     lost: BTreeSet<usize>,
@@ -189,7 +189,7 @@ impl<'a> Simulator<'a> {
             packets: Vec::new(),
             due: BTreeSet::new(),
             created: 0,
-            failure: None,
+            failures: Failures::default(),
             losses: Losses::default(),
             lost: BTreeSet::new(),
             swallowed: BTreeMap::new(),
@@ -215,7 +215,7 @@ impl<'a> Simulator<'a> {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the tick at hand");
             self.tick(now);
-            self.go_on_with_failure(now);
+            self.go_on_with_failures(now);
             self.due.remove(&now);
             if every_tick {
                 now += Picoseconds(1);
@@ -403,7 +403,9 @@ impl<'a> Simulator<'a> {
             return self.lose(flit.packet);
         }
         let is_last = self.terminals.deliver(packet, now);
-        if is_last && !self.losses.messages.contains(&packet.transfer) {
+        if is_last && self.losses.messages.contains(&packet.transfer) {
+            self.losses.end(packet.transfer);
+        } else if is_last {
             self.terminals.complete(packet, now);
         }
     }

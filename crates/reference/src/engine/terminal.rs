@@ -311,10 +311,12 @@ impl<'a> Terminals<'a> {
         packet.is_last && !packet.is_response && !is_data
     }
 
-    /// A packet of a message is not waited for any more, as it has been delivered or is lost.
-    pub fn settle(&mut self, transfer: usize) {
+    /// A packet of a message is not waited for any more, as it has been delivered or is lost; whether
+    /// it is the last one.
+    pub fn settle(&mut self, transfer: usize) -> bool {
         self.undelivered -= 1;
         self.transfers[transfer].packets_missing -= 1;
+        self.transfers[transfer].packets_missing == 0
     }
 
     /// Records a packet that has been delivered now; whether it is the last one of a message, a
@@ -335,8 +337,7 @@ impl<'a> Terminals<'a> {
             injected: packet.injected,
             delivered: now,
         });
-        self.settle(packet.transfer);
-        self.transfers[packet.transfer].packets_missing == 0
+        self.settle(packet.transfer)
     }
 
     /// Does what follows when all has come of which this was the last packet.

@@ -9,52 +9,57 @@ use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
 
 use crate::engine::{channel::ChannelKind, classes, terminal::Entry};
-use crate::failure::{Failure, LOOK, Losses};
+use crate::failure::{Effects, Failure, Failures, Losses, made};
 
 use super::Simulator;
 
-/// Like [`run`](super::run), and something fails.
+/// Like [`run`](super::run), and some things fail, in the order of time.
 pub fn run(
     fabric: &Fabric,
     routes: &Routes,
     parameters: &Parameters,
     messages: &[Message],
-    failure: &Failure,
+    failures: &[Failure],
 ) -> (Log, Digest, Losses) {
     let mut simulator = Simulator::new(fabric, routes, parameters, messages, None);
-    simulator.failure = Some(failure);
-    let later = classes::set_size(parameters, &failure.routes);
-    simulator.terminals.set_size = simulator.terminals.set_size.max(later);
-    simulator.due.extend([failure.at, failure.ready]);
+    simulator.failures = Failures::new(failures);
+    for failure in made(failures) {
+        let later = classes::set_size(parameters, &failure.routes);
+        simulator.terminals.set_size = simulator.terminals.set_size.max(later);
+    }
+    simulator.due.extend(failures.iter().flat_map(|failure| [failure.at, failure.ready]));
     simulator.go_through_all(false);
     assert_eq!(simulator.terminals.undelivered, 0, "no table deadlocks");
     simulator.check_idle();
     (simulator.terminals.log, simulator.digest, simulator.losses)
 }
 
-impl Simulator<'_> {
+impl<'a> Simulator<'a> {
     /// Goes on with what fails, after all else that happens now.
-    pub fn go_on_with_failure(&mut self, now: Picoseconds) {
-        let Some(failure) = self.failure else { return };
-        if now == failure.at {
-            self.fail(failure);
+    pub fn go_on_with_failures(&mut self, now: Picoseconds) {
+        if let Some((failure, before)) = self.failures.happens(now) {
+            self.fail(failure, before.map_or(self.fabric, |before| &before.left));
             self.due.insert(now + Picoseconds(1));
         }
-        if now < failure.ready || self.losses.resumed.is_some() {
-            return;
+        self.paused = self.failures.pause(now);
+        while self.failures.looks(now) {
+            if self.packets_under_way() > 0 {
+                let again = self.failures.look_later(now);
+                self.due.insert(again);
+                return;
+            }
+            let failure = self.failures.change();
+            self.change_routes(failure, now);
+            // Others may be ready already.
+            self.paused = self.failures.pause(now);
         }
-        self.paused = true;
-        if (now - failure.ready) % LOOK != Picoseconds::ZERO {
-            return;
-        }
-        if self.packets_under_way() > 0 {
-            self.due.insert(now + LOOK);
-            return;
-        }
-        self.paused = false;
-        self.losses.resumed = Some(now);
+    }
+
+    /// Sources and routers go by the routes made after a failure.
+    fn change_routes(&mut self, failure: &'a Failure, now: Picoseconds) {
+        self.losses.resume(self.failures.known(), now);
         self.routes = &failure.routes;
-        self.drop_waiting(|_, destination| failure.left.terminal_router(destination).is_none());
+        self.drop_waiting(|_, destination| failure.takes(destination));
         self.terminals.change_routes(&failure.left, self.routes);
         for queue in self.adapters.iter().flatten().flat_map(|it| &it.queues) {
             for &packet in &queue.waiting {
@@ -78,11 +83,13 @@ impl Simulator<'_> {
         begun - self.terminals.log.packets.len() as u64 - self.losses.packets
     }
 
-    fn fail(&mut self, failure: &Failure) {
-        self.losses.under_way = self.packets_under_way();
+    /// Something fails of what was left `before`.
+    fn fail(&mut self, failure: &Failure, before: &Fabric) {
+        let under_way = self.packets_under_way();
+        self.losses.by_failure.push(Effects { under_way, ..Effects::default() });
         let dead: BTreeSet<usize> = (0..self.fabric.terminals())
-            .filter(|&terminal| failure.left.terminal_router(terminal).is_none())
-            .filter_map(|terminal| self.fabric.terminal_router(terminal))
+            .filter(|&terminal| failure.takes(terminal))
+            .filter_map(|terminal| before.terminal_router(terminal))
             .map(|router| router as usize)
             .collect();
         self.lose_what_is_in(&dead);
@@ -91,7 +98,7 @@ impl Simulator<'_> {
             for slot in self.fabric.outputs(router as u32) {
                 let channel = self.channels.iter().position(|it| it.number == number);
                 number += 1;
-                let fails = self.fabric.target(slot) != failure.left.target(slot);
+                let fails = before.target(slot) != failure.left.target(slot);
                 if let Some(channel) = channel.filter(|_| fails) {
                     self.fail_channel(router, channel);
                 }
@@ -101,7 +108,7 @@ impl Simulator<'_> {
                 .filter(|output| self.channels[output.channel].kind == ChannelKind::Ejection);
             number += ejections.count() as u32;
         }
-        self.drop_waiting(|source, _| failure.left.terminal_router(source).is_none());
+        self.drop_waiting(|source, _| failure.takes(source));
     }
 
     /// Packets with flits on a channel, or whose headers have been sent on it, are cut; others that
@@ -166,7 +173,7 @@ impl Simulator<'_> {
                 if drop {
                     self.lost.insert(number);
                     self.terminals.settle(packet.transfer);
-                    self.losses.messages.insert(packet.transfer);
+                    self.losses.end(packet.transfer);
                 }
                 !drop
             });
@@ -177,17 +184,16 @@ impl Simulator<'_> {
     /// swallows it.
     pub fn lose(&mut self, packet: usize) {
         let transfer = self.packets[packet].transfer;
-        self.terminals.settle(transfer);
-        self.losses.packets += 1;
-        self.losses.messages.insert(transfer);
+        self.losses.packet(transfer);
+        if self.terminals.settle(transfer) {
+            self.losses.end(transfer);
+        }
     }
 
     /// Whether what enters its queue now is a message that is lost.
     pub fn is_cut_off(&self, entry: Entry, now: Picoseconds) -> bool {
-        let (Some(failure), None) = (self.failure, entry.response_on) else { return false };
         let message = self.terminals.transfers[entry.transfer].message;
-        let is_dead = |terminal| failure.left.terminal_router(terminal).is_none();
-        now > failure.at && is_dead(message.source)
-            || self.losses.resumed.is_some() && is_dead(message.destination)
+        let ends = (message.source, message.destination);
+        entry.response_on.is_none() && self.failures.cut_off(ends, now)
     }
 }

@@ -43,10 +43,10 @@ use crate::engine::{
     phased::Seen,
     terminal::Terminals,
 };
-use crate::failure::{Failure, Losses};
+use crate::failure::{Failures, Losses};
 
 use collective::Collective;
-pub use failures::run as run_with_failure;
+pub use failures::run as run_with_failures;
 use network::{Channel, Flit, Network, Router};
 use source::Injection;
 use stalls::Stalls;
@@ -172,7 +172,7 @@ struct Simulator<'a> {
     due: BTreeSet<Picoseconds>,
     digest: Digest,
     /// What fails on the way, and what has come of it.
-    failure: Option<&'a Failure>,
+    failures: Failures<'a>,
     losses: Losses,
     /// Packets for which their sinks have no use.
     lost: BTreeSet<usize>,
@@ -223,7 +223,7 @@ impl<'a> Simulator<'a> {
             due: collective.iter().map(|it| it.operations.begins()).collect(),
             collective,
             digest: Digest::default(),
-            failure: None,
+            failures: Failures::default(),
             losses: Losses::default(),
             lost: BTreeSet::new(),
             swallowed: BTreeMap::new(),
@@ -286,7 +286,7 @@ impl<'a> Simulator<'a> {
             now = if every_tick { now } else { next };
             assert!(now <= next, "nothing is due before the instant at hand");
             self.instant(now);
-            self.go_on_with_failure(now);
+            self.go_on_with_failures(now);
             self.due.remove(&now);
             if every_tick {
                 now += Picoseconds(1);
@@ -382,7 +382,9 @@ impl<'a> Simulator<'a> {
             return self.lose(flit.packet);
         }
         let is_last = self.terminals.deliver(packet, now);
-        if is_last && !self.losses.messages.contains(&packet.transfer) {
+        if is_last && self.losses.messages.contains(&packet.transfer) {
+            self.losses.end(packet.transfer);
+        } else if is_last {
             self.terminals.complete(packet, now);
         }
     }

@@ -101,7 +101,7 @@ impl Simulator<'_> {
     pub fn enter_messages(&mut self, now: Picoseconds) {
         for entry in self.terminals.entering(now) {
             if self.is_cut_off(entry, now) {
-                self.losses.messages.insert(entry.transfer);
+                self.losses.end(entry.transfer);
                 continue;
             }
             for packet in self.terminals.cut(entry, self.routes, now) {

@@ -286,6 +286,34 @@ function drawSlowdowns() {
   });
 }
 
+/** A row a failure, of points in which something fails several times. */
+function drawFailures() {
+  const rows = data.results.flatMap((result, number) =>
+    result.failures.flatMap(({ point: place, rows: of }) => of.map((row) => ({ ...row, point: points[number][place] }))));
+  if (!rows.length) return;
+  const section = byId("failures");
+  section.hidden = false;
+  const us = (value) => (value === null ? "" : value.toFixed(3));
+  const count = (title, name) => plain(title, (row) => row[name]);
+  const time = (title, name) => plain(title, (row) => row[name], { unit: "us", text: us });
+  const table = new Table({
+    columns: [
+      ...(several ? [plain("result", (row) => data.results[row.point.result].label, { number: false })] : []),
+      ...(allPoints.length > 1 ? [plain("point", (row) => row.point.series || `point ${row.point.value("point")}`, { number: false })] : []),
+      time("time", "time_us"),
+      count("packets under way", "packets_under_way"),
+      count("packets lost", "packets_lost"),
+      count("messages lost", "messages_lost"),
+      time("interruption", "interruption_us"),
+      time("recovery", "recovery_us"),
+    ],
+    rows,
+    dress: (line, row) => tie(line, row.point.key),
+  });
+  follow(table);
+  section.append(table.place);
+}
+
 function drawPoints() {
   const section = byId("points");
   let wide = false;
@@ -405,6 +433,7 @@ drawRanks();
 drawPairs();
 drawWorkloads();
 drawSlowdowns();
+drawFailures();
 drawPoints();
 drawScenario();
 drawProvenance();

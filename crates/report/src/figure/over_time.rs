@@ -1,7 +1,7 @@
 //! A point over the simulated time, window by window: the warm-up of a load, then what is measured; a
 //! run that comes to its end from its beginning on. Of several workloads each has a curve.
 
-use super::super::{Point, WindowPhase, WindowRow};
+use super::super::{FailureRow, Point, WindowPhase, WindowRow};
 use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
@@ -240,14 +240,20 @@ fn chart(point: &Point, title: &str, look: &FigureStyle) -> Chart {
     if let Some(interruption) = point.measured.interruption
         && let Some(warm_up) = point.measured.warm_up
     {
-        // The warm-up is half of the time before the failure.
-        let (failure, resumed) = (warm_up * 2, warm_up * 2 + interruption);
+        // The warm-up is half of the time before the failure, of several the first one.
+        let (mut failed, mut resumed) = (vec![warm_up * 2], vec![warm_up * 2 + interruption]);
+        if !point.failures.is_empty() {
+            let after = |row: &FailureRow| row.interruption.map(|after| row.time + after);
+            failed = point.failures.iter().map(|row| row.time).collect();
+            resumed = point.failures.iter().filter_map(after).collect();
+            resumed.dedup();
+        }
         let marks = [
-            (failure, of_series(2).colour, "failure"),
+            (failed, of_series(2).colour, "failure"),
             (resumed, of_series(4).colour, "sources go on"),
         ];
-        for (time, colour, name) in marks {
-            mark(across(time), colour, Dash::Dashed);
+        for (times, colour, name) in marks {
+            times.into_iter().for_each(|time| mark(across(time), colour, Dash::Dashed));
             legend.key(LegendSample::Dashed(colour), name);
         }
     }

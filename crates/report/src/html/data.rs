@@ -11,7 +11,7 @@ use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
 use crate::figure::{Figure, FigureKind, FigureRequest, Sheet, figures_of, space_time_figure};
-use crate::{Cell, DeadlockNote, Point, ResultRows};
+use crate::{Cell, DeadlockNote, FailureRow, Point, ResultRows};
 use flitlab_base::registry::Row;
 
 #[derive(Serialize)]
@@ -109,6 +109,22 @@ impl<'r> Slowdown<'r> {
     }
 }
 
+/// The failures of a point in which something fails several times.
+#[derive(Serialize)]
+struct PointFailures<'r> {
+    /// The place of the point.
+    point: usize,
+    rows: &'r [FailureRow],
+}
+
+impl<'r> PointFailures<'r> {
+    fn all_of(points: &'r [Point]) -> Vec<Self> {
+        let rows = points.iter().map(|it| &it.failures[..]).enumerate();
+        let several = rows.filter(|(_, rows)| !rows.is_empty());
+        several.map(|(point, rows)| Self { point, rows }).collect()
+    }
+}
+
 #[derive(Serialize)]
 struct ResultData<'r> {
     label: &'r str,
@@ -122,6 +138,7 @@ struct ResultData<'r> {
     rows: Vec<Vec<Cell>>,
     workloads: Vec<Workload>,
     slowdowns: Vec<Slowdown<'r>>,
+    failures: Vec<PointFailures<'r>>,
     pairs: Vec<PointPairs<'r>>,
     curves: Vec<Curve>,
     links: Links,
@@ -181,6 +198,7 @@ impl<'r> ResultData<'r> {
             rows,
             workloads,
             slowdowns: Slowdown::all_of(&result.points),
+            failures: PointFailures::all_of(&result.points),
             pairs: PointPairs::all_of(&result.points, results),
             links: Links { of: result.with_channels.unwrap_or(links.of), ..links },
             pictures: Picture::of(result, figures),

@@ -308,13 +308,15 @@ impl Relation {
     }
 
     /// The relation after some channels have failed, and before a new one is made. All lists of this
-    /// one keep their numbers.
+    /// one keep their numbers, and so do those of `before`: of this relation after the earliest of
+    /// these failures, if others came before the latest one.
     ///
     /// - Packets choose no failed channel where another hop is left to them.
     /// - Escapes stay, by failed channels too.
     /// - If failed channels alone are left to a packet, it takes one of them as an escape.
-    pub(crate) fn avoiding(&self, fabric: &Fabric, failed: &[bool]) -> Self {
-        let mut left = Self { staying: Vec::new(), by_class: Vec::new(), ..self.clone() };
+    pub(crate) fn avoiding(&self, fabric: &Fabric, failed: &[bool], before: Option<&Self>) -> Self {
+        let before = before.unwrap_or(self);
+        let mut left = Self { staying: Vec::new(), by_class: Vec::new(), ..before.clone() };
         // Lists whose hop along a ring is by a failed channel.
         let mut ending = Vec::new();
         // By router and list: the list in its place.

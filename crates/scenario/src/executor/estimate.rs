@@ -356,7 +356,8 @@ impl Simulation {
         let mut engine = self.engine_without_logs(self.workload(), None);
         let mut course = Course::new(begun);
         let end = self.interruption_of().map_or(Picoseconds::ZERO, |it| {
-            it.time * 2 + self.scenario().network.new_tables_after(it)
+            let changes = self.scenario().network.table_changes(it).unwrap_or_default();
+            it.time() + changes.last().map_or(it.time(), |last| last.ready)
         });
         let step = (end / (STEPS * STEPS)).max(STEP);
         while engine.now() < end && course.note(engine.now()) < REHEARSAL_OF_RUN {

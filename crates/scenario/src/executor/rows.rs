@@ -3,11 +3,12 @@
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{
-    Distribution, Ending, FiniteMeasurement, PairLatency, Quantile, Reordering,
+    Distribution, Ending, FailureRecovery, FiniteMeasurement, PairLatency, Quantile, Recovery,
+    Reordering,
 };
 use flitlab_engine::{ChannelReport, Counters, Parameters};
 use flitlab_fabric::Fabric;
-use flitlab_report::{ChannelRow, LatencyRow, PairRow, PointRow, Status};
+use flitlab_report::{ChannelRow, FailureRow, LatencyRow, PairRow, PointRow, Status};
 
 /// Returns the row without measurements, for a point that deadlocked: how far it got depends on the
 /// simulated time.
@@ -76,12 +77,29 @@ pub(super) fn status_of(ending: &Ending) -> Status {
 pub(super) fn with_recovery(row: PointRow, ending: &Ending) -> PointRow {
     let Ending::Interrupted(recovery) = ending else { return row };
     PointRow {
-        packets_lost: Some(recovery.report.packets_lost),
-        messages_lost: Some(recovery.report.messages_lost),
+        packets_lost: Some(recovery.packets_lost()),
+        messages_lost: Some(recovery.messages_lost()),
         interruption: Some(recovery.interruption),
-        recovery: recovery.recovery,
+        recovery: recovery.recovery(),
         ..row
     }
+}
+
+/// A row for each failure, if there were several.
+pub(super) fn failure_rows(ending: &Ending) -> Vec<FailureRow> {
+    let Ending::Interrupted(Recovery { failures, .. }) = ending else { return Vec::new() };
+    if failures.len() == 1 {
+        return Vec::new();
+    }
+    let row = |&FailureRecovery { at, report, recovered }: &FailureRecovery| FailureRow {
+        time: at,
+        packets_under_way: report.packets_under_way,
+        packets_lost: report.packets_lost,
+        messages_lost: report.messages_lost,
+        interruption: report.resumed.map(|time| time - at),
+        recovery: recovered.map(|time| time - at),
+    };
+    failures.iter().map(row).collect()
 }
 
 /// Fills in what routers have dropped, if they drop packets.

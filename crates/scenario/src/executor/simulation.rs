@@ -11,8 +11,8 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::output_queued::OutputQueuedRun;
 use super::rows::{
-    channel_rows, finite_row, latency_rows, pair_rows, status_of, whole, with_dropped,
-    with_latencies, with_link_errors, with_order, with_recovery, without_results,
+    channel_rows, failure_rows, finite_row, latency_rows, pair_rows, status_of, whole,
+    with_dropped, with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
 use super::several::Unwaited;
 use super::timeline::TimelineLog;
@@ -31,7 +31,7 @@ use flitlab_engine::measure::{
     measure_load, summary_until_now,
 };
 use flitlab_engine::{
-    Counters, Deadlock, END, Engine, EngineState, Interruption, Passage, memory_needed,
+    Counters, Deadlock, END, Engine, EngineState, Failure, Interruption, Passage, memory_needed,
 };
 use flitlab_fabric::{Fabric, TreeError};
 use flitlab_report::{DeadlockText, DigestLog, PointResult, PointRow, Status};
@@ -458,6 +458,7 @@ impl Simulation {
         } else {
             self.rows_of_loads(row.status, &measured.summary.classes, measured.measured)
         };
+        let failures = failure_rows(&measured.ending);
         let deadlock = match measured.ending {
             Ending::Deadlock(deadlock) => Some(deadlock),
             _ => None,
@@ -472,6 +473,7 @@ impl Simulation {
             workloads,
             warnings,
             deadlock: deadlock.as_ref().map(DeadlockText::from),
+            failures,
             ..PointResult::default()
         };
         Outcome { found, deadlock, logged, work }
@@ -723,14 +725,22 @@ impl Simulation {
     }
 }
 
-/// The failures of a scenario's interruption, and the routes of what is left, made as the first.
+/// The failures of a scenario's interruption, and the routes of what each leaves, made as the first.
 fn interruption(spec: &InterruptionSpec, network: &Network) -> Result<Interruption, SetupError> {
     let refuse = |reason: String| SetupError::Routing(RoutingError::NoTable(reason));
-    let left = network.after(spec).map_err(|error| refuse(error.to_string()))?;
-    let later = left.routes().map_err(Clone::clone)?.clone();
-    let routes = network.routes().map_err(Clone::clone)?;
-    let times = (spec.time, spec.time + network.new_tables_after(spec));
-    Ok(Interruption::new(&network.fabric, &left.fabric, times, (routes, later)))
+    let changes = network.table_changes(spec).map_err(|error| refuse(error.to_string()))?;
+    let mut failures: Vec<Failure> = Vec::new();
+    for (number, failure) in spec.failures.iter().enumerate() {
+        let before = failures.last().map_or(&network.fabric, |before| &before.left);
+        let left = failure.failed.apply(before).map_err(|error| refuse(error.to_string()))?;
+        let change = changes.iter().find(|change| change.failures.end == number + 1);
+        let new = change.map(|change| {
+            let routes = change.network.routes().map_err(Clone::clone)?.clone();
+            Ok::<_, RoutingError>((change.ready, routes))
+        });
+        failures.push(Failure { at: failure.time, left, new: new.transpose()? });
+    }
+    Ok(Interruption::new(&network.fabric, failures))
 }
 
 /// Brings an engine to where a checkpoint was taken, if it is to go on from one.

@@ -23,7 +23,8 @@ use crate::Identity;
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
 use flitlab_report::{
-    DeadlockText, Explained, FlowRow, PairRow, PointResult, PointRow, Row, SlowdownRow, WorkloadRow,
+    DeadlockText, Explained, FailureRow, FlowRow, PairRow, PointResult, PointRow, Row, SlowdownRow,
+    WorkloadRow,
 };
 
 /// The folder of the points in the folder of their sweep's results.
@@ -50,6 +51,8 @@ struct Head<'f> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     slowdowns: Cow<'f, [SlowdownRow]>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    failures: Cow<'f, [FailureRow]>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     pairs: Cow<'f, [PairRow]>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     flows: Cow<'f, [FlowRow]>,
@@ -61,7 +64,7 @@ struct Head<'f> {
 /// no difference to any output whether a point has just been computed or long ago.
 fn parse(text: &str) -> Option<PointResult> {
     let mut parts = text.split(BETWEEN);
-    let Head { point, warnings, deadlock, workloads, slowdowns, pairs, flows, commit } =
+    let Head { point, warnings, deadlock, workloads, slowdowns, failures, pairs, flows, commit } =
         serde_json::from_str(parts.next()?).ok()?;
     Some(PointResult {
         measured: point.into_owned(),
@@ -70,6 +73,7 @@ fn parse(text: &str) -> Option<PointResult> {
         windows: Row::of_text(parts.next()?)?,
         workloads: workloads.into_owned(),
         slowdowns: slowdowns.into_owned(),
+        failures: failures.into_owned(),
         pairs: pairs.into_owned(),
         explained: Explained {
             ranks: Row::of_text(parts.next()?)?,
@@ -101,6 +105,7 @@ fn text(found: &PointResult, commit: &str) -> String {
         deadlock: Cow::Borrowed(&found.deadlock),
         workloads: Cow::Borrowed(&found.workloads),
         slowdowns: Cow::Borrowed(&found.slowdowns),
+        failures: Cow::Borrowed(&found.failures),
         pairs: Cow::Borrowed(&found.pairs),
         flows: Cow::Borrowed(&found.explained.flows),
         commit: Cow::Borrowed(commit),

@@ -97,7 +97,7 @@ pub(super) fn load_warnings(
             few_effective(row.effective_windows)
                 .unwrap_or_else(|| ": for more precision".into()),
         ),
-        Ending::Interrupted(recovery) if recovery.recovery.is_none() => {
+        Ending::Interrupted(recovery) if recovery.recovery().is_none() => {
             "the network had not recovered at the end: more was under way than before the failure; a \
              lower load, or less that fails, leaves it time to"
                 .into()

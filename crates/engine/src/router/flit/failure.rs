@@ -17,7 +17,10 @@ use flitlab_fabric::NONE;
 use flitlab_model::ChannelKind;
 
 impl Fail for FlitRouters {
-    fn cut_by(parts: &AllParts<'_, '_, Self>, interruption: &Interruption) -> Vec<PacketId> {
+    fn cut_by(
+        parts: &AllParts<'_, '_, Self>,
+        (interruption, at): (&Interruption, Picoseconds),
+    ) -> Vec<PacketId> {
         let mut cut = Vec::new();
         for part in 0..parts.parts.len() {
             let ports = &parts.routers(part).ports;
@@ -25,14 +28,14 @@ impl Fail for FlitRouters {
             for (name, router) in (first..).zip(&ports.routers) {
                 for (port, channel) in (0..).zip(parts.context.fabric.outputs(name)) {
                     let output = ports.output(router.first_output + port);
-                    let fails = interruption.failed_channels[channel as usize];
+                    let fails = interruption.fails_at(channel, at);
                     if fails && output.kind == ChannelKind::Network && output.is_wired() {
                         let far = parts.part(output.far_part as usize);
                         let ports = &far.routers.ports;
                         let router = &ports.routers[output.far_router as usize];
                         let input_vc =
                             (router.first_input + u32::from(output.far_input)) << ports.shift;
-                        let on_the_way = (input_vc, interruption.at);
+                        let on_the_way = (input_vc, at);
                         far.routers.cut_on_the_way_to(&far.common, on_the_way, &mut cut);
                     }
                 }

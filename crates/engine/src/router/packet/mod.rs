@@ -212,7 +212,7 @@ impl Routers for PacketRouters {
             for (name, number) in (context.cut.first_router(common.schedule.part)..).zip(0..routers)
             {
                 for (output, channel) in context.fabric.outputs(name).enumerate() {
-                    if interruption.failed_channels[channel as usize] {
+                    if interruption.fails(channel) {
                         with_cells!(&mut cells, cells => cells[number].will_fail(output));
                     }
                 }

@@ -54,10 +54,15 @@ fn a_point_is_found_with_its_workloads_whatever_they_are_called() {
         completion: Picoseconds(12_000_000),
         slowdown: 1.25,
     }];
+    let failure =
+        FailureRow { time: Picoseconds(5_000_000), packets_lost: 7, ..Default::default() };
+    outcome.failures =
+        vec![failure.clone(), FailureRow { recovery: Some(Picoseconds(1)), ..failure }];
     outcome.workloads = vec![workload("first", 6), workload("of two\n\nparts, \"b\"", 2)];
     let kept = store.keep(&identity, &outcome).unwrap();
     assert_eq!(kept.workloads, outcome.workloads);
     assert_eq!(kept.slowdowns, outcome.slowdowns);
+    assert_eq!(kept.failures, outcome.failures);
     assert_eq!(store.find(&identity).unwrap(), Some(kept));
     fs::remove_dir_all(folder).unwrap();
 }

@@ -444,6 +444,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.pick_orthant.rule = \"cqr\"",
         "routing.outflank.steps = 1",
         "routing.outflank.steps_percent = 50",
+        "routing.outflank.full_weight_factor = 0.3",
     ];
     all.extend(each("routing", &on_tori).map(|piece| piece.among(&["torus"])));
     let order = "routing.direction_order.order = [\"+y\", \"-x\", \"-y\", \"+x\"]";

@@ -37,8 +37,11 @@ pub struct Network {
     /// network with all routes anew.
     kept: Option<(Routes, Arc<Self>)>,
     /// The remaining networks after failures during operation, as far as they were asked for.
-    left: Mutex<Vec<(Vec<Failures>, NewTables, Arc<Self>)>>,
+    left: Mutex<Vec<Left>>,
 }
+
+/// What is left after some failures, with these new tables.
+type Left = (Vec<Failures>, NewTables, Arc<Network>);
 
 /// New tables that are made after failures during operation.
 #[derive(Clone, Debug)]
@@ -154,9 +157,7 @@ impl Network {
         };
         let mut known = self.left.lock().expect("nothing panics while it is held");
         let failed = || failures.iter().map(|failure| &failure.failed);
-        let is = |(other, tables, _): &&(Vec<Failures>, NewTables, Arc<Self>)| {
-            other.iter().eq(failed()) && *tables == new_tables
-        };
+        let is = |(other, tables, _): &&Left| other.iter().eq(failed()) && *tables == new_tables;
         if let Some((.., left)) = known.iter().find(is) {
             return Ok(left.clone());
         }

@@ -140,6 +140,23 @@ fn the_page_of_what_ends_has_its_course_by_workload_as_the_figure_has() {
     assert!(page.contains("Flits under way") && !page.contains("start of a workload"));
 }
 
+/// The page read workloads.csv, and not slowdowns.csv.
+#[test]
+fn a_page_has_who_slows_whom() {
+    let place = Workplace::new("report_slowdowns");
+    let scenario = "topology.torus.dimensions = [4, 4]\nmeasure.slowdowns = \"pairs\"\n\
+                    [workloads.background]\nend = \"20 us\"\n\
+                    traffic = { pattern = \"uniform\", load = 0.2 }\n\
+                    [workloads.halo]\n\
+                    exchange = { pattern = \"all-to-all\", message = \"1 KiB\" }\n";
+    fs::write(place.0.join("a.toml"), scenario).unwrap();
+    place.run(&["run", "a.toml", "--out", "a"]);
+    assert_eq!(place.read("a/slowdowns.csv").lines().count(), 2);
+    place.run(&["report", "a"]);
+    let page = place.read("a/report.html");
+    assert!(page.contains("\"workload\":\"halo\",\"beside\":\"background\""));
+}
+
 #[test]
 fn the_links_of_a_dragonfly_are_squares_from_group_to_group() {
     let place = Workplace::new("report_groups");

@@ -83,10 +83,9 @@ impl ResultRows {
         rows.read_pairs(folder, &mut note)?;
         rows.read_timeline(folder, &mut note)?;
         rows.read_figures(folder, &mut note)?;
-        let (points, of) = (&mut rows.points, |name: &str| folder.join(name));
-        attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
-        attach(points, &of(FLOWS), |point| &mut point.explained.flows, &mut note)?;
-        let summary = summary(&of(SUMMARY))?;
+        let flows = folder.join(FLOWS);
+        attach(&mut rows.points, &flows, |point| &mut point.explained.flows, &mut note)?;
+        let summary = summary(&folder.join(SUMMARY))?;
         rows.bounds = summary.load_bounds;
         rows.title = summary.title.or(summary.scenario.map(|scenario| scenario.name));
         Ok(rows)
@@ -203,7 +202,8 @@ impl ResultRows {
         attach_some(points, &path, |at| wanted[at], |point| &mut point.channels, &mut note)
     }
 
-    /// Gives the points what was measured of each of their workloads, if there is such a file.
+    /// Gives the points what was measured of each of their workloads, and how much these slow each
+    /// other, as far as there are such files.
     ///
     /// # Errors
     /// As [`ResultRows::read`].
@@ -212,8 +212,9 @@ impl ResultRows {
         folder: &Path,
         mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
-        let path = folder.join(WORKLOADS);
-        attach(&mut self.points, &path, |point| &mut point.workloads, &mut note)
+        let (points, of) = (&mut self.points, |name: &str| folder.join(name));
+        attach(points, &of(WORKLOADS), |point| &mut point.workloads, &mut note)?;
+        attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)
     }
 
     /// Gives the points the rows of their failures, if there is such a file.

@@ -59,10 +59,13 @@ pub(super) struct Started {
     pub quality: Option<Quality>,
 }
 
+/// The nodes of a job, and the quality of its own table.
+type Given = (Vec<u32>, Option<Quality>);
+
 /// What became of all requests, in the order in which they began.
 ///
 /// # Errors
-/// If a table is wrong.
+/// If a table is wrong, or a job can't have its nodes although no other runs.
 pub(super) fn run(torus: &Torus, rule: Rule, requests: &[Request]) -> Result<Vec<Started>, Flawed> {
     let mut machine = Machine {
         torus,
@@ -89,7 +92,10 @@ pub(super) fn run(torus: &Torus, rule: Rule, requests: &[Request]) -> Result<Vec
         // What did not begin before begins now only if nodes have got free since.
         machine.begin(now, &mut waiting, if frees { 0 } else { first_new }, requests)?;
     }
-    assert!(waiting.is_empty(), "an empty machine has room for any job");
+    if let Some(&left) = waiting.first() {
+        let count = requests[left].nodes;
+        return Err(format!("no {count} nodes of the empty machine have routes among themselves"));
+    }
     Ok(machine.started)
 }
 
@@ -148,7 +154,7 @@ impl Machine<'_> {
     }
 
     /// When so many nodes are free, if nothing else begins, and how many more than these. Nodes that
-    /// are enough now and did not do wait for the next job to end.
+    /// are enough now and did not do wait for the next job to end; never if none runs.
     fn reserved(&self, count: usize) -> (u64, usize) {
         let mut free = self.free.len();
         for ending in self.running.chunk_by(|one, other| one.0 == other.0) {
@@ -157,7 +163,7 @@ impl Machine<'_> {
                 return (ending[0].0, free - count);
             }
         }
-        unreachable!("an empty machine has room for any job")
+        (u64::MAX, 0)
     }
 
     /// Whether a job has been given nodes.
@@ -177,7 +183,7 @@ impl Machine<'_> {
     }
 
     /// Nodes for a job, of which enough are free, by the rule.
-    fn nodes(&mut self, count: usize) -> Result<Option<(Vec<u32>, Option<Quality>)>, Flawed> {
+    fn nodes(&mut self, count: usize) -> Result<Option<Given>, Flawed> {
         let nodes = match self.rule.pick {
             Pick::LeastLoad if count > 1 => match least_load(self.torus, &self.free, count)? {
                 Some(nodes) => nodes,

@@ -57,12 +57,12 @@ pub(super) fn requests(machine: u32, days: u64, random: &mut ChaCha8Rng) -> Vec<
     let weights = weights();
     let mut requests = Vec::new();
     // A half hour of mean weight has one point, which are spent on the time until the next job.
-    let (mut half_hour, mut spent) = (0_u64, 0.0);
+    let (mut half_hour, mut spent) = (0_usize, 0.0);
     loop {
         let mut points =
             libm::exp(at_most(&BETWEEN, MOST_BETWEEN, random)) / (DAY / HALF_HOURS as u64) as f64;
         loop {
-            let left = weights[half_hour as usize % HALF_HOURS] - spent;
+            let left = weights[half_hour % HALF_HOURS] - spent;
             if points <= left {
                 break;
             }
@@ -70,7 +70,7 @@ pub(super) fn requests(machine: u32, days: u64, random: &mut ChaCha8Rng) -> Vec<
             (half_hour, spent) = (half_hour + 1, 0.0);
         }
         spent += points;
-        let share = spent / weights[half_hour as usize % HALF_HOURS];
+        let share = spent / weights[half_hour % HALF_HOURS];
         let submitted =
             rounded::<u64>((half_hour as f64 + share) * (DAY / HALF_HOURS as u64) as f64);
         if submitted >= days * DAY {
@@ -88,7 +88,7 @@ fn weights() -> [f64; HALF_HOURS] {
     const STEPS: usize = 32;
     let integral = |from: f64| {
         let part = |step: usize| {
-            let factor = [4.0, 2.0][usize::from(step % 2 == 0)];
+            let factor = [4.0, 2.0][usize::from(step.is_multiple_of(2))];
             factor * density(from + step as f64 / STEPS as f64)
         };
         density(from) + (1..STEPS).map(part).sum::<f64>() + density(from + 1.0)

@@ -151,7 +151,7 @@ fn a_page_has_who_slows_whom() {
                     exchange = { pattern = \"all-to-all\", message = \"1 KiB\" }\n";
     fs::write(place.0.join("a.toml"), scenario).unwrap();
     place.run(&["run", "a.toml", "--out", "a"]);
-    assert_eq!(place.read("a/slowdowns.csv").lines().count(), 2);
+    assert_eq!(place.read("a/slowdowns.csv").lines().count(), 1 + 2);
     place.run(&["report", "a"]);
     let page = place.read("a/report.html");
     assert!(page.contains("\"workload\":\"halo\",\"beside\":\"background\""));

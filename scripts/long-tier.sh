@@ -42,9 +42,10 @@ export -f run
 
 # Whether what a program's tests depend on is as it was at a commit.
 unchanged() {
-    local paths=(Cargo.lock crates)
+    local paths=(Cargo.lock Cargo.toml crates)
     case $1 in
-        simulation) paths+=(tests/simulation tests/common) ;;
+        # Some of them run the program.
+        simulation) paths+=(build.rs src scenarios tests/simulation tests/common) ;;
         commands | results) paths=(. ':!tests/long-tier.csv' ':!tests/simulation' ':!benches' ':!scripts') ;;
     esac
     git diff --quiet "$2" HEAD -- "${paths[@]}" 2>/dev/null

@@ -170,8 +170,7 @@ fn another(
     holds(scenario, &left, &routes).then_some((Failure { at, ready, left, routes }, when))
 }
 
-/// What is left of a fabric after a cable or a router has failed; `None` if it does not hang
-/// together.
+/// The fabric without a cable or a router that is drawn; `None` if it falls apart.
 fn without(random: &mut dyn Rng, fabric: &Fabric) -> Option<Fabric> {
     let (cables, routers) = fails(random, fabric);
     let left = fabric.without(&cables, &routers);

@@ -40,7 +40,7 @@ pub struct Network {
     left: Mutex<Vec<Left>>,
 }
 
-/// What is left after some failures, with these new tables.
+/// A network after failures, by these failures and by how its new tables are made.
 type Left = (Vec<Failures>, NewTables, Arc<Network>);
 
 /// New tables that are made after failures during operation.

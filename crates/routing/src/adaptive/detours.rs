@@ -233,6 +233,7 @@ impl Detours {
     }
 
     /// The weight of the distance for a packet that leaves in these directions by the minimal route.
+    /// Without a live one there is no room: the share is no number then, and `min` makes it 1.
     fn eta(&self, packet: &AtRouter<'_>, minimal: u32) -> f64 {
         let ports = (0..packet.used.len()).filter(|port| minimal >> port & 1 == 1);
         let (count, used) =

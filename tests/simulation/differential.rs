@@ -31,7 +31,7 @@ fn agree_in_many(scenario: impl Fn(u64) -> Scenario + Sync, all_features: usize)
     let number = |name, default| {
         env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
     };
-    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 10_000));
+    let (first, count) = (number("FLITLAB_FIRST", 0), number("FLITLAB_SCENARIOS", 3_000));
     let tally = agree_in(first, count, scenario);
     println!("{count} scenarios from seed {first} on, {} packets: no difference", tally.packets);
     for (feature, count) in &tally.features {
@@ -129,7 +129,7 @@ fn a_place_among_open_operations_is_free_when_the_results_before_it_are_gone() {
 }
 
 #[test]
-#[ignore = "long: 20 minutes; 10,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
+#[ignore = "long: minutes; 3,000 scenarios (FLITLAB_SCENARIOS) on both engines and four numbers of threads"]
 fn both_engines_agree_on_any_number_of_threads_in_many_random_scenarios() {
     agree_in_many(packet_scenario_with_collectives, PACKET_FEATURES);
 }
@@ -281,13 +281,13 @@ fn the_engines_agree_flit_by_flit_under_adaptive_routing_with_failures() {
 }
 
 #[test]
-#[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+#[ignore = "long: minutes; 3,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_flit_by_flit_in_many_random_scenarios() {
     agree_in_many(flit_scenario_with_collectives, FLIT_FEATURES);
 }
 
 #[test]
-#[ignore = "long; 10,000 scenarios (FLITLAB_SCENARIOS)"]
+#[ignore = "long: minutes; 3,000 scenarios (FLITLAB_SCENARIOS)"]
 fn the_engines_agree_on_buffers_at_outputs_in_many_random_scenarios() {
     agree_in_many(cioq_scenario, CIOQ_FEATURES);
 }

@@ -46,7 +46,9 @@ unchanged() {
     case $1 in
         # Some of them run the program.
         simulation) paths+=(build.rs src scenarios tests/simulation tests/common) ;;
-        commands | results) paths=(. ':!tests/long-tier.csv' ':!tests/simulation' ':!benches' ':!scripts') ;;
+        commands) paths+=(build.rs src scenarios tests/commands tests/common) ;;
+        # They compare the pages and the committed results with the program, too.
+        results) paths=(. ':!tests/long-tier.csv' ':!tests/simulation' ':!tests/commands' ':!benches' ':!scripts') ;;
     esac
     git diff --quiet "$2" HEAD -- "${paths[@]}" 2>/dev/null
 }

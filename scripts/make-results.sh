@@ -25,6 +25,7 @@ outflank/dilation           sweep scenarios/outflank/dilation.toml
 outflank/load-following     sweep scenarios/outflank/load-following.toml
 outflank/angara-8x8x8       sweep scenarios/outflank/angara-8x8x8.toml
 angara-adaptive-failures    sweep scenarios/studies/angara-adaptive-failures.toml
+dragonfly-routing           sweep scenarios/studies/dragonfly-routing.toml | latency
 angara/table2               reproduce angara-table2
 angara/fig4                 reproduce angara-fig4
 angara/fig6                 reproduce angara-fig6

@@ -325,6 +325,32 @@ fn links_and_anchors_are_found_in_a_page() {
     assert_eq!(targets(page), ["x.md#y", "z.md"]);
 }
 
+/// The names of the modules that a file declares.
+fn modules(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let declared = |line: &str| {
+        let line = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+        Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
+    };
+    text.lines().filter_map(declared).filter(|name| name != "tests").collect()
+}
+
+#[test]
+fn the_map_of_the_house_names_every_crate_and_every_room_of_the_engine() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let crates = fs::read_dir(root.join("crates")).unwrap();
+    let crates = crates.map(|it| format!("flitlab-{}", it.unwrap().file_name().display()));
+    let rooms = ["crates/engine/src/lib.rs", "crates/engine/src/router/mod.rs"];
+    let names: Vec<String> = crates.chain(rooms.into_iter().flat_map(modules)).collect();
+    assert!(names.len() > 35, "{names:?}");
+    let is_named = |name: &&String| {
+        page.contains(&format!("`{name}`")) || page.contains(&format!("::{name}`"))
+    };
+    let missing: Vec<&String> = names.iter().filter(|name| !is_named(name)).collect();
+    assert!(missing.is_empty(), "docs/architecture.md does not name {missing:?}");
+}
+
 #[test]
 fn what_pages_link_to_is_there_with_its_anchor() {
     for path in linking_pages() {

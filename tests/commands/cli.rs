@@ -1,10 +1,12 @@
 //! The command as a user runs it: every scenario of the repository, every promise of the help text.
 
+use std::cell::Cell;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::common::slice::{at_least, is_in_slice};
 use crate::common::workplace::{SHORT, Workplace, scenario, with};
 
 #[test]
@@ -29,10 +31,13 @@ fn scenarios_of_networks_on_chips_check_and_run() {
 }
 
 #[test]
-#[ignore = "long: five minutes; every scenario of the repository checks and runs"]
+#[ignore = "long: 20 minutes; every scenario of the repository checks and runs, by slices"]
 fn every_scenario_of_the_repository_checks_and_runs() {
-    let seen = scenarios_check_and_run("every_scenario", |_| true);
-    assert!(seen >= 12, "{seen}");
+    let number = Cell::new(0);
+    let seen = scenarios_check_and_run("every_scenario", |_| {
+        is_in_slice(number.replace(number.get() + 1))
+    });
+    assert!(seen >= at_least(100), "{seen}");
 }
 
 /// Checks the scenarios that are wanted and runs them, shortened; how many there were.
@@ -40,53 +45,53 @@ fn scenarios_check_and_run(name: &str, wanted: impl Fn(&str) -> bool) -> usize {
     let place = Workplace::new(name);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut seen = 0;
-    for folder in fs::read_dir(root).unwrap() {
-        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
-            let path = file.unwrap().path();
-            // Some have a netlist and tables beside them.
-            if path.extension().is_none_or(|extension| extension != "toml") {
-                continue;
-            }
-            let path = path.display().to_string();
-            if !wanted(&path) {
-                continue;
-            }
-            // 4: its table can deadlock.
-            let checked = place.flitlab(&["check", &path]).status.code();
-            assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
-            let text = fs::read_to_string(&path).unwrap();
-            let exchange = text.contains("[exchange]");
-            let others = ["[application]", "[collective]", "[remote_memory]", "[flows]"];
-            let more = if others.iter().any(|table| text.contains(table)) {
-                &[][..]
-            } else if exchange {
-                &["--set", "exchange.message=512 B"][..]
-            } else if path.ends_with("/paper-router.toml") {
-                &["--set", "measure.messages=4"][..]
-            } else if text.contains("\nwarm_up = ") {
-                &["--set", "measure.window=2 us", "--set", "measure.warm_up=8 us"][..]
-            } else {
-                &SHORT
-            };
-            let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
-            let more = if path.contains("/scale/") { &with(more, &small) } else { more };
-            let few: &[&str] = match path.contains("/nue/") {
-                true if exchange => &["--set", "exchange.pattern=random-permutation"],
-                true if text.contains("[interruption]") => &["--set", "interruption.time=20 us"],
-                _ => &[],
-            };
-            let more = &with(more, few);
-            // The one whose point is that too few virtual channels end in a deadlock.
-            if path.ends_with("wormhole-one-lane.toml") {
-                let (code, errors) = place.fail(&with(&["run", &path], more));
-                assert!(code == 3 && errors.contains("deadlock at"), "{path}: {code} {errors}");
-                seen += 1;
-                continue;
-            }
-            let result = place.json(&with(&["run", &path, "--json"], more));
-            assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");
-            seen += 1;
+    let files = |folder: PathBuf| fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut paths: Vec<PathBuf> = files(root).flat_map(files).collect();
+    paths.sort();
+    for path in paths {
+        // Some have a netlist and tables beside them.
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
         }
+        let path = path.display().to_string();
+        if !wanted(&path) {
+            continue;
+        }
+        // 4: its table can deadlock.
+        let checked = place.flitlab(&["check", &path]).status.code();
+        assert!(matches!(checked, Some(0 | 4)), "{path}: {checked:?}");
+        let text = fs::read_to_string(&path).unwrap();
+        let exchange = text.contains("[exchange]");
+        let others = ["[application]", "[collective]", "[remote_memory]", "[flows]"];
+        let more = if others.iter().any(|table| text.contains(table)) {
+            &[][..]
+        } else if exchange {
+            &["--set", "exchange.message=512 B"][..]
+        } else if path.ends_with("/paper-router.toml") {
+            &["--set", "measure.messages=4"][..]
+        } else if text.contains("\nwarm_up = ") {
+            &["--set", "measure.window=2 us", "--set", "measure.warm_up=8 us"][..]
+        } else {
+            &SHORT
+        };
+        let small = ["--set", "topology.torus.dimensions=[10, 10, 10]"];
+        let more = if path.contains("/scale/") { &with(more, &small) } else { more };
+        let few: &[&str] = match path.contains("/nue/") {
+            true if exchange => &["--set", "exchange.pattern=random-permutation"],
+            true if text.contains("[interruption]") => &["--set", "interruption.time=20 us"],
+            _ => &[],
+        };
+        let more = &with(more, few);
+        // The one whose point is that too few virtual channels end in a deadlock.
+        if path.ends_with("wormhole-one-lane.toml") {
+            let (code, errors) = place.fail(&with(&["run", &path], more));
+            assert!(code == 3 && errors.contains("deadlock at"), "{path}: {code} {errors}");
+            seen += 1;
+            continue;
+        }
+        let result = place.json(&with(&["run", &path, "--json"], more));
+        assert!(result["points"][0]["packets"].as_u64().unwrap() > 0, "{path}");
+        seen += 1;
     }
     seen
 }

@@ -4,4 +4,5 @@
 
 pub mod browser;
 pub mod made_up;
+pub mod slice;
 pub mod workplace;

@@ -6,6 +6,7 @@
 //! while. An `sbatch` there computes the tasks of a job array at once (on a real Slurm they are
 //! tested in `tests/commands/slurm`).
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -14,6 +15,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::common::slice::{at_least, is_in_slice};
 use crate::common::workplace::Workplace;
 
 /// Commands that no setting shortens: it is enough that they go on for a while.
@@ -200,10 +202,12 @@ fn every_command_of_the_tutorial_runs() {
 }
 
 #[test]
-#[ignore = "long: two minutes; every command of README and docs, as a reader would type it"]
+#[ignore = "long: five minutes; every command of README and docs, as a reader would type it, by slices"]
 fn every_command_of_readme_and_docs_runs() {
-    let seen = run_commands(|page| page != "tutorial.md");
-    assert!(seen >= 20, "{seen}");
+    let number = Cell::new(0);
+    let seen =
+        run_commands(|page| page != "tutorial.md" && is_in_slice(number.replace(number.get() + 1)));
+    assert!(seen >= at_least(20), "{seen}");
 }
 
 /// The tutorial shows what is in the file that `init` wrote, and a line that goes into it (REVIEW
@@ -323,6 +327,32 @@ fn links_and_anchors_are_found_in_a_page() {
     let expected = ["one-two-three", "same", "same-1"].map(str::to_owned);
     assert_eq!(anchors(page), HashSet::from(expected));
     assert_eq!(targets(page), ["x.md#y", "z.md"]);
+}
+
+/// The names of the modules that a file declares.
+fn modules(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let declared = |line: &str| {
+        let line = line.trim_start_matches("pub(crate) ").trim_start_matches("pub ");
+        Some(line.strip_prefix("mod ")?.strip_suffix(';')?.to_owned())
+    };
+    text.lines().filter_map(declared).filter(|name| name != "tests").collect()
+}
+
+#[test]
+fn the_map_of_the_house_names_every_crate_and_every_room_of_the_engine() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let crates = fs::read_dir(root.join("crates")).unwrap();
+    let crates = crates.map(|it| format!("flitlab-{}", it.unwrap().file_name().display()));
+    let rooms = ["crates/engine/src/lib.rs", "crates/engine/src/router/mod.rs"];
+    let names: Vec<String> = crates.chain(rooms.into_iter().flat_map(modules)).collect();
+    assert!(names.len() > 35, "{names:?}");
+    let is_named = |name: &&String| {
+        page.contains(&format!("`{name}`")) || page.contains(&format!("::{name}`"))
+    };
+    let missing: Vec<&String> = names.iter().filter(|name| !is_named(name)).collect();
+    assert!(missing.is_empty(), "docs/architecture.md does not name {missing:?}");
 }
 
 #[test]

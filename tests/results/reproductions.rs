@@ -8,7 +8,7 @@ use crate::common::workplace::Workplace;
 
 /// Reproductions whose quick form computes a part of the whole, with their folders and tables.
 const HELD: [(&str, &str, &[&str]); 10] = [
-    ("angara-table2", "angara/table2", &["table", "readings"]),
+    ("angara-table2", "angara/table2", &["table", "readings", "sssp-readings"]),
     ("angara-fig4", "angara/fig4", &["systems"]),
     ("angara-collectives", "angara-collectives", &["completion"]),
     ("nue-faults", "nue/faults", &["tables"]),

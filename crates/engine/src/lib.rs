@@ -102,8 +102,9 @@
 //!     part ───── host: sources, injection, sinks
 //!       │          both lend `common`: packets, times, counts
 //!     router ─┬─ packet: an output is granted to a whole packet
+//!             ├─ cioq: so it is, from a buffer behind the crossbar
 //!             └─ flit: links are shared flit by flit
-//!                  both ask next_hop (where may this head go?) and
+//!                  all ask next_hop (where may this head go?) and
 //!                  arbitration (which of these requests is served first?)
 //!   network: what never changes: ports, timings, the cut into parts
 //! ```
@@ -124,6 +125,7 @@
 //! | `router::packet` | outputs granted to whole packets: docs/model.md, "Router" |
 //! | `router::collective` | packets that routers combine and replicate along trees |
 //! | `router::packet::link` | links that err, and send again |
+//! | `router::cioq` | buffers at outputs: docs/model.md, "Buffers at outputs" |
 //! | `router::flit` | links shared flit by flit, in the stages of the textbooks |
 //! | `network` | ports, buffers, timings, virtual channels in use, the cut into parts |
 //! | `packet` | packets under way, and their messages |

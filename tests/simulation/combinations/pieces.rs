@@ -430,6 +430,7 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.direction_order.dateline = true",
         "routing.angara.algorithm = \"balanced\"",
         "routing.angara.algorithm = \"sssp\"",
+        "routing.angara = { algorithm = \"sssp\", sssp_unique = \"paths\", sssp_ties = \"reached\" }",
         "routing.angara.algorithm = \"bfs\"",
         "routing.angara.algorithm = \"genetic\"",
         "routing.angara.algorithm = \"exact\"",

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::coverage::coverage;
 use super::{Known, hold, row};
+use crate::common::slice::is_in_slice;
 
 /// A Dragonfly whose buffers hold what UGAL and PAR see by, to the next group.
 pub(super) const DRAGONFLY: &str = "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\nterminals = 2\n\
@@ -48,10 +49,11 @@ impl Network {
 }
 
 #[test]
-#[ignore = "long: twenty minutes, 200 replications of twelve points"]
+#[ignore = "long: twenty minutes, 200 replications of twelve points, by slices"]
 fn of_two_hundred_intervals_of_each_network_93_in_a_hundred_hold_the_mean() {
     let (mut bad, mut known) = (Vec::new(), Vec::new());
-    for network in [UGAL, NEAREST, OMNIWAR, OFR] {
+    let networks = [UGAL, NEAREST, OMNIWAR, OFR];
+    for (_, network) in networks.into_iter().enumerate().filter(|it| is_in_slice(it.0)) {
         let name = network.name;
         for part in [0.5, 0.85, 0.95] {
             let load = network.load(part);

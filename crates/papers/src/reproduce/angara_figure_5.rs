@@ -9,10 +9,14 @@ use super::tori::{
 };
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::narrow::{narrow, rounded};
-use flitlab_fabric::sizes_text;
+use flitlab_fabric::{Fabric, sizes_text};
 use flitlab_report::figure::{Bars, Figure, Series, Style, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::angara::{Algorithm, Parameters, Reading, Stop};
+use flitlab_routing::Region;
+use flitlab_routing::angara::{
+    Algorithm, Choices, Freedoms, Parameters, Reading, RouteTies, SsspReading, Stop,
+    single_path_share,
+};
 
 /// Genetic, which is slow, runs on one in so many of the three- and four-dimensional systems that
 /// have at most so many nodes.
@@ -25,8 +29,12 @@ const IMPROVEMENT_PERCENT: u32 = 5;
 /// The run time up to which \[angara-routing\] calls an algorithm practical, in seconds.
 const PRACTICAL: f64 = 0.25;
 
+/// The shares of pairs with one shortest route that it gives in two, three and four dimensions.
+const PUBLISHED_SHARES: [f64; 3] = [0.816, 0.582, 0.366];
+
 /// The systems up to which it finds SSSP and BFS practical, in three and in four dimensions.
-const PUBLISHED_PRACTICAL: [(&str, [u32; 2]); 2] = [("sssp", [150, 90]), ("bfs", [160, 300])];
+const PUBLISHED_PRACTICAL: [(&str, [u32; 2]); 3] =
+    [("sssp", [150, 90]), ("searching", [150, 90]), ("bfs", [160, 300])];
 
 /// Maximum loads, and CPU seconds of one thread, the list of routes included where it is used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -35,6 +43,12 @@ struct Row {
     torus: String,
     nodes: u32,
     share_of_pairs_with_one_shortest_route: f64,
+    /// Of the routing graph: a first step and a direction through one channel are two paths.
+    share_of_pairs_with_one_shortest_path: f64,
+    /// Without first and last steps.
+    share_of_pairs_with_one_shortest_route_in_order: f64,
+    /// In any order of dimensions, whatever the rules are.
+    share_of_pairs_with_one_shortest_way: f64,
     lower_bound: u64,
     load_bfs: u64,
     /// By the reading of BFS that is nearest to Table 2.
@@ -47,6 +61,8 @@ struct Row {
     seconds_bfs: f64,
     seconds_genetic: Option<f64>,
     seconds_sssp: f64,
+    /// By searches of the routing graph, as the paper has it.
+    seconds_searching_sssp: Option<f64>,
     seconds_balanced: f64,
 }
 
@@ -67,11 +83,13 @@ impl Row {
             "bfs" => Some(self.seconds_bfs),
             "genetic" => self.seconds_genetic,
             "sssp" => Some(self.seconds_sssp),
+            "searching" => self.seconds_searching_sssp,
             _ => Some(self.seconds_balanced),
         }
     }
 }
 
+#[derive(Clone)]
 struct Job {
     sizes: Vec<u32>,
     genetic: bool,
@@ -99,14 +117,30 @@ pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Rep
     };
     let rows = all(&jobs, extent, work, |_| String::new(), progress);
     let rows = rows.into_iter().collect::<Result<Vec<Row>, Flawed>>()?;
+    let read = |job: &Job| {
+        let name = format!("figure 5 {:?}, readings of bfs", job.sizes);
+        extent.simulated(&name, || loads_by_reading(job))
+    };
+    let small =
+        |job: &&Job| job.sizes.len() < 4 && job.sizes.iter().product::<u32>() <= GENETIC_NODES;
+    let read_jobs: Vec<Job> = jobs.iter().filter(small).cloned().collect();
+    let loads = all(&read_jobs, extent, read, |_| String::new(), progress);
+    let loads = loads.into_iter().collect::<Result<Vec<Vec<u64>>, Flawed>>()?;
+    let readings = readings(&rows, &read_jobs, &loads);
     let comparisons = comparisons(&rows);
     let mut figures = quality_figures(&comparisons);
     figures.extend(SETS.iter().map(|set| time_figure(&rows, set.0)));
     Ok(Reproduction {
-        text: text(&rows, &comparisons),
-        tables: vec![("systems", rows_text(&rows)), ("comparisons", rows_text(&comparisons))],
+        text: text(&rows, &comparisons) + "\n" + &readings_text(&readings),
+        tables: vec![
+            ("systems", rows_text(&rows)),
+            ("comparisons", rows_text(&comparisons)),
+            ("readings", rows_text(&readings)),
+        ],
         figures,
-        json: serde_json::json!({ "systems": json(&rows), "comparisons": json(&comparisons) }),
+        json: serde_json::json!({
+            "systems": json(&rows), "comparisons": json(&comparisons), "readings": json(&readings),
+        }),
     })
 }
 
@@ -122,6 +156,11 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, &usual)?;
     let (_, nearest_bfs, _) = table(&choices, Algorithm::BFS, &nearest)?;
     let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, &usual)?;
+    let searches = SsspReading { ties: RouteTies::Reached, ..SsspReading::default() };
+    let searching = Parameters { sssp: searches, ..Parameters::default() };
+    let searching = (job.genetic || job.sizes.len() < 4)
+        .then(|| table(&choices, Algorithm::SSSP, &searching))
+        .transpose()?;
     let (best, balanced, seconds_balanced) = table(&choices, Algorithm::BALANCED, &usual)?;
     let genetic = |parameters| {
         job.genetic.then(|| table(&choices, Algorithm::GENETIC, parameters)).transpose()
@@ -132,6 +171,9 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         torus: sizes_text(&job.sizes),
         nodes: fabric.routers(),
         share_of_pairs_with_one_shortest_route: choices.single_share(),
+        share_of_pairs_with_one_shortest_path: single_path_share(&choices, usual.freedoms),
+        share_of_pairs_with_one_shortest_route_in_order: in_order(&fabric).single_share(),
+        share_of_pairs_with_one_shortest_way: one_way_share(&job.sizes),
         lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
         load_bfs: rounded(bfs.load.maximum),
         load_nearest_bfs: rounded(nearest_bfs.load.maximum),
@@ -142,8 +184,164 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         seconds_bfs,
         seconds_genetic: genetic.map(|(_, _, seconds)| seconds + listing),
         seconds_sssp: seconds_sssp + listing,
+        // The paper's algorithm lists no routes.
+        seconds_searching_sssp: searching.map(|(_, _, seconds)| seconds),
         seconds_balanced: seconds_balanced + listing,
     })
+}
+
+/// The routes without first and last steps.
+fn in_order(fabric: &Fabric) -> Choices<'_> {
+    let none = Freedoms { first_and_last_steps: false, relaxation: false };
+    Choices::new(Region::new(fabric), none)
+}
+
+/// The share of the pairs of a torus that have one shortest way if dimensions may be taken in any
+/// order: those that differ in one dimension, and not by half a ring.
+fn one_way_share(sizes: &[u32]) -> f64 {
+    let nodes = f64::from(sizes.iter().product::<u32>());
+    // A dimension of size 2 is no ring.
+    let of_one = |&size: &u32| size - 1 - u32::from(size > 2 && size % 2 == 0);
+    f64::from(sizes.iter().map(of_one).sum::<u32>()) / (nodes - 1.0)
+}
+
+/// The maximum load by each reading of BFS.
+fn loads_by_reading(job: &Job) -> Result<Vec<u64>, Flawed> {
+    let fabric = fabric(&job.sizes);
+    let choices = choices(&fabric);
+    let load = |bfs: Reading| {
+        let parameters = Parameters { bfs, ..Parameters::default() };
+        Ok(rounded(table(&choices, Algorithm::BFS, &parameters)?.1.load.maximum))
+    };
+    Reading::all().map(load).collect()
+}
+
+/// A reading of BFS on the tori of two and of three dimensions that have at most 150 nodes.
+#[derive(Clone, Debug, Serialize)]
+struct ReadingRow {
+    key: &'static str,
+    ties: &'static str,
+    ends: &'static str,
+    next: &'static str,
+    numbering: &'static str,
+    /// Whether it sorts vertices and goes to the farthest node, as the paper says.
+    is_of_the_paper: bool,
+    /// Total maximum load over the total of the lower bounds.
+    load_above_bound_2d: f64,
+    load_above_bound_3d: f64,
+    /// By how much SSSP is better, in the mean over the systems where they differ.
+    sssp_better_2d: f64,
+    sssp_better_3d: f64,
+}
+
+fn readings(rows: &[Row], jobs: &[Job], loads: &[Vec<u64>]) -> Vec<ReadingRow> {
+    let of_torus = |job: &Job| {
+        let torus = sizes_text(&job.sizes);
+        rows.iter().find(|row| row.torus == torus).expect("a row a system")
+    };
+    let own: Vec<&Row> = jobs.iter().map(of_torus).collect();
+    let row = |(at, reading): (usize, Reading)| {
+        let of = |dimensions: u32| {
+            let of_set = own.iter().zip(loads).filter(move |(row, _)| row.dimensions == dimensions);
+            of_set.map(move |(row, loads)| (row.lower_bound, row.load_sssp, loads[at]))
+        };
+        let above = |dimensions| {
+            let total: u64 = of(dimensions).map(|it| it.2).sum();
+            let bounds: u64 = of(dimensions).map(|it| it.0).sum();
+            total as f64 / bounds.max(1) as f64 - 1.0
+        };
+        let better = |dimensions| {
+            let differs = of(dimensions).filter(|&(_, sssp, load)| sssp != load);
+            mean(differs.map(|(_, sssp, load)| 1.0 - sssp as f64 / load as f64))
+        };
+        let [key, ties, ends, next, numbering] = reading.keys().map(|(_, word)| word);
+        ReadingRow {
+            key,
+            ties,
+            ends,
+            next,
+            numbering,
+            is_of_the_paper: reading.is_of_the_paper(),
+            load_above_bound_2d: above(2),
+            load_above_bound_3d: above(3),
+            sssp_better_2d: better(2),
+            sssp_better_3d: better(3),
+        }
+    };
+    Reading::all().enumerate().map(row).collect()
+}
+
+/// What the readings of BFS say of its heuristics, and of SSSP.
+fn readings_text(readings: &[ReadingRow]) -> String {
+    let of_the_paper = || readings.iter().filter(|row| row.is_of_the_paper);
+    let range = |of: fn(&ReadingRow) -> f64| {
+        let low = of_the_paper().map(of).fold(f64::INFINITY, f64::min);
+        let high = of_the_paper().map(of).fold(f64::NEG_INFINITY, f64::max);
+        format!("{:.1} to {:.1}%", 100.0 * low, 100.0 * high)
+    };
+    let mut text = format!(
+        "tori of at most {GENETIC_NODES} nodes, by {} readings of bfs: sssp is better by {} in 2D, {} in 3D\n\
+         mean load of bfs above the lower bound, over the readings:\n{:<40}{:>8}{:>8}\n",
+        of_the_paper().count(),
+        range(|row| row.sssp_better_2d),
+        range(|row| row.sssp_better_3d),
+        "",
+        "2D",
+        "3D"
+    );
+    let parts: [(&str, fn(&ReadingRow) -> bool); 4] = [
+        ("sorted, farthest node next", |row| row.is_of_the_paper),
+        ("not sorted, farthest node next", |row| row.key == "none" && row.next != "in-turn"),
+        ("sorted, nodes in turn", |row| row.key != "none" && row.next == "in-turn"),
+        ("not sorted, nodes in turn", |row| row.key == "none" && row.next == "in-turn"),
+    ];
+    for (what, is_of) in parts {
+        let of = || readings.iter().filter(|row| is_of(row));
+        text += &format!(
+            "{what:<40}{:>7.1}%{:>7.1}%\n",
+            100.0 * mean(of().map(|row| row.load_above_bound_2d)),
+            100.0 * mean(of().map(|row| row.load_above_bound_3d))
+        );
+    }
+    text
+}
+
+/// The shares of pairs with one shortest route, as the paper's rules and other readings have them.
+fn shares_text(rows: &[Row]) -> String {
+    let mut text = format!(
+        "pairs with one shortest route, in the mean over systems\n{:<40}{:>8}{:>8}{:>8}\n",
+        "", "2D", "3D", "4D"
+    );
+    // Neighbours have one shortest route.
+    let without_neighbours = |row: &Row| {
+        let sizes = row.torus.split('x').map(|size| size.parse::<u32>().expect("a size"));
+        let neighbours = f64::from(sizes.map(|size| if size > 2 { 2 } else { 1 }).sum::<u32>());
+        let others = f64::from(row.nodes - 1);
+        (row.share_of_pairs_with_one_shortest_route * others - neighbours)
+            / (others - neighbours).max(1.0)
+    };
+    let readings: [(&str, &dyn Fn(&Row) -> f64); 5] = [
+        ("routes by the paper's rules", &|row| row.share_of_pairs_with_one_shortest_route),
+        ("paths of the routing graph", &|row| row.share_of_pairs_with_one_shortest_path),
+        ("no first and last steps", &|row| row.share_of_pairs_with_one_shortest_route_in_order),
+        ("any order of dimensions", &|row| row.share_of_pairs_with_one_shortest_way),
+        ("the paper's rules, neighbours left out", &without_neighbours),
+    ];
+    let line = |what: &str, of: &dyn Fn(u32) -> f64| {
+        let shares = SETS.map(|(dimensions, _)| format!("{:>7.1}%", 100.0 * of(dimensions)));
+        format!("{what:<40}{}\n", shares.concat())
+    };
+    let of_set = |dimensions| rows.iter().filter(move |row| row.dimensions == dimensions);
+    for (what, share) in readings {
+        text += &line(what, &|dimensions| mean(of_set(dimensions).map(share)));
+    }
+    text += &line("the paper's rules, all pairs together", &|dimensions| {
+        let pairs = |row: &Row| f64::from(row.nodes) * f64::from(row.nodes - 1);
+        let single = |row: &Row| pairs(row) * row.share_of_pairs_with_one_shortest_route;
+        of_set(dimensions).map(single).sum::<f64>()
+            / of_set(dimensions).map(pairs).sum::<f64>().max(1.0)
+    });
+    text + &line("published", &|dimensions| PUBLISHED_SHARES[dimensions as usize - 2])
 }
 
 /// The systems of a set on which an algorithm's maximum load is less than, equal to or greater than
@@ -232,28 +430,34 @@ fn text(rows: &[Row], comparisons: &[Comparison]) -> String {
         let of = || rows.iter().filter(move |row| row.dimensions == dimensions);
         let gap = |row: &Row| row.load_balanced as f64 / row.lower_bound.max(1) as f64 - 1.0;
         text += &format!(
-            "{dimensions}D: {} systems, {} of them with genetic; {:.1}% of the pairs have one shortest \
-             route (mean over systems)\n    balanced above its bound: mean {:.2}%, at most {:.2}%; \
-             optimal in {}\n",
+            "{dimensions}D: {} systems, {} of them with genetic\n    balanced above its bound: mean \
+             {:.2}%, at most {:.2}%; optimal in {}\n",
             of().count(),
             of().filter(|row| row.load_genetic.is_some()).count(),
-            100.0 * mean(of().map(|row| row.share_of_pairs_with_one_shortest_route)),
             100.0 * mean(of().map(gap)),
             100.0 * of().map(gap).fold(0.0, f64::max),
             of().filter(|row| row.load_balanced == row.lower_bound).count()
         );
     }
+    text += "\n";
+    text += &shares_text(rows);
     text += &format!(
         "\nlargest systems below which every one takes at most {PRACTICAL} s of CPU, in nodes\n"
     );
-    text += &format!("{:<10}{:>6}{:>6}{:>6}   published 3D, 4D\n", "", "2D", "3D", "4D");
-    for algorithm in ["bfs", "genetic", "sssp", "balanced"] {
+    text += &format!("{:<18}{:>6}{:>6}{:>6}   published 3D, 4D\n", "", "2D", "3D", "4D");
+    for (algorithm, name) in [
+        ("bfs", "bfs"),
+        ("genetic", "genetic"),
+        ("sssp", "sssp"),
+        ("searching", "sssp by searches"),
+        ("balanced", "balanced"),
+    ] {
         let practical = SETS.map(|(dimensions, _)| practical(rows, dimensions, algorithm));
         let published = PUBLISHED_PRACTICAL.iter().find(|(name, _)| *name == algorithm);
         let published =
             published.map_or("-".into(), |(_, nodes)| format!("{}, {}", nodes[0], nodes[1]));
         let [two, three, four] = practical;
-        text += &format!("{algorithm:<10}{two:>6}{three:>6}{four:>6}   {published}\n");
+        text += &format!("{name:<18}{two:>6}{three:>6}{four:>6}   {published}\n");
     }
     text
 }
@@ -305,7 +509,8 @@ fn time_figure(rows: &[Row], dimensions: u32) -> (String, Figure) {
             .collect(),
     });
     // The paper gives the sizes up to which two algorithms are practical, in 3D and 4D.
-    let published = PUBLISHED_PRACTICAL.iter().filter_map(|(algorithm, nodes)| {
+    let published = PUBLISHED_PRACTICAL.iter().filter(|row| ALGORITHMS.contains(&row.0));
+    let published = published.filter_map(|(algorithm, nodes)| {
         let nodes = *nodes.get((dimensions as usize).checked_sub(3)?)?;
         let points = vec![(f64::from(nodes), PRACTICAL)];
         let label = format!("{algorithm}, published: {PRACTICAL} s up to here");

@@ -28,6 +28,8 @@ pub(super) struct Dependencies<'a> {
     /// Channels with their ranks in front.
     sorted: Vec<u64>,
     added: Vec<(Channel, Channel)>,
+    #[cfg(test)]
+    colours: Colours,
 }
 
 /// The first of the layers in which what a path needs closes no cycle, where it is then; a new
@@ -65,6 +67,8 @@ impl<'a> Dependencies<'a> {
             behind: Vec::new(),
             sorted: Vec::new(),
             added: Vec::new(),
+            #[cfg(test)]
+            colours: Colours::new(slots),
         }
     }
 
@@ -109,9 +113,14 @@ impl<'a> Dependencies<'a> {
 
     /// Adds a dependency that is not there yet, like [`Self::insert`].
     pub(super) fn insert_new(&mut self, from: Channel, to: Channel) -> bool {
-        if self.rank[from as usize] > self.rank[to as usize] && !self.reorder(from, to) {
+        let is_against = self.rank[from as usize] > self.rank[to as usize];
+        #[cfg(test)]
+        self.colours.note(from, to, is_against);
+        if is_against && !self.reorder(from, to) {
             return false;
         }
+        #[cfg(test)]
+        self.colours.merge(from, to);
         self.flip(from, to);
         true
     }
@@ -266,5 +275,58 @@ impl Numbering {
     #[inline]
     pub(super) fn number(&self, from: Channel, port: u16) -> usize {
         self.before[from as usize] as usize + usize::from(port)
+    }
+}
+
+/// The colours of \[nue-slides\] (omega), to compare: channels that dependencies connect have one
+/// colour, and a dependency between two colours closes no cycle.
+#[cfg(test)]
+#[derive(Clone)]
+struct Colours(Vec<Channel>);
+
+/// New dependencies, and how many of them have to be searched for a cycle.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Checks {
+    pub new: u64,
+    pub by_order: u64,
+    pub by_colours: u64,
+}
+
+#[cfg(test)]
+thread_local! {
+    pub(super) static CHECKS: std::cell::Cell<Checks> = std::cell::Cell::default();
+}
+
+#[cfg(test)]
+impl Colours {
+    fn new(slots: usize) -> Self {
+        Self((0..narrow(slots)).collect())
+    }
+
+    fn of(&mut self, channel: Channel) -> Channel {
+        let mut at = channel;
+        while self.0[at as usize] != at {
+            self.0[at as usize] = self.0[self.0[at as usize] as usize];
+            at = self.0[at as usize];
+        }
+        at
+    }
+
+    fn note(&mut self, from: Channel, to: Channel, is_against: bool) {
+        let by_colours = u64::from(self.of(from) == self.of(to));
+        CHECKS.set({
+            let Checks { new, by_order, by_colours: before } = CHECKS.get();
+            Checks {
+                new: new + 1,
+                by_order: by_order + u64::from(is_against),
+                by_colours: before + by_colours,
+            }
+        });
+    }
+
+    fn merge(&mut self, from: Channel, to: Channel) {
+        let (one, other) = (self.of(from), self.of(to));
+        self.0[one as usize] = other;
     }
 }

@@ -3,6 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::dependency::{CHECKS, Checks};
 use super::{ALGORITHMS, Algorithm, EdgeStates, NoTable, Parameters, Partition};
 use crate::{ForwardingProof, ForwardingQuality, ForwardingTable, VcAssignment, prove_forwarding};
 use flitlab_base::registry::{Component, Row};
@@ -176,6 +177,28 @@ fn nue_routes(names: &[&str], vcs: &[u8]) {
                 ForwardingQuality::new(&fabric, &table).load.maximum
             });
             assert!(balanced < nue, "{name}, {vcs} virtual channels: {balanced}, {nue}");
+        }
+    }
+}
+
+/// \[nue-slides\] spares searches for cycles by colours, we do by an order of the channels. Of the
+/// dependencies that come into use fewer run against the order than connect channels of one colour.
+#[test]
+fn an_order_of_channels_spares_more_searches_than_colours() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    for (name, fabric) in published() {
+        if !["random", "torus", "kautz"].contains(&name) {
+            continue;
+        }
+        for vcs in [1, 4] {
+            let checks = pool.install(|| {
+                CHECKS.set(Checks::default());
+                generate(Algorithm::NUE, &fabric, vcs);
+                CHECKS.get()
+            });
+            println!("{name}, {vcs} virtual channels: {checks:?}");
+            assert!(checks.new > 1_000, "{name}: {checks:?}");
+            assert!(checks.by_order < checks.by_colours, "{name}: {checks:?}");
         }
     }
 }

@@ -58,6 +58,7 @@ pub fn bfs(region: &Region<'_>, freedoms: Freedoms, reading: Reading) -> RouteTa
             let farther = match reading.next {
                 NextSource::First => hops[other as usize] > hops[farthest as usize],
                 NextSource::Last => hops[other as usize] >= hops[farthest as usize],
+                NextSource::InTurn => false,
             };
             if farther { other } else { farthest }
         });
@@ -96,6 +97,7 @@ impl Search<'_, '_> {
             VertexKey::Least => leaving().min().unwrap_or(0),
             VertexKey::Most => leaving().max().unwrap_or(0),
             VertexKey::Arrival => self.arrival(vertex).map_or(0, load),
+            VertexKey::Unsorted => 0,
         };
         let (node, kind) = self.graph.node_and_kind(vertex);
         let number = i64::from(self.graph.vertex(self.numbers[node as usize], kind));

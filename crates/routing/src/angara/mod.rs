@@ -42,10 +42,13 @@ pub use dot::{DOT_START, DrawnRoute};
 pub use genetic::{Stop, genetic};
 pub use graph::{Part, RoutingGraph};
 pub use job_nodes::{Job, JobNodes, RatedNodes, job_nodes};
-pub use reading::{Named, NextSource, Numbering, Reading, RouteEnds, VertexKey, VertexTies};
+pub use reading::{
+    Grouping, Named, NextSource, Numbering, PairOrder, Reading, RouteEnds, RouteTies, SsspReading,
+    UniqueRoutes, VertexKey, VertexTies,
+};
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;
-pub use sssp::{Sssp, sssp, sssp_in_one_stage};
+pub use sssp::{Sssp, single_path_share, sssp, sssp_by, sssp_in_one_stage};
 pub use traffic::{ForTraffic, for_traffic};
 pub use turns::Turns;
 
@@ -80,6 +83,8 @@ pub struct Parameters {
     pub freedoms: Freedoms,
     /// The reading of \[angara-routing\] by BFS.
     pub bfs: Reading,
+    /// The reading of it by SSSP.
+    pub sssp: SsspReading,
     /// When the genetic algorithm ends.
     pub genetic: Stop,
 }

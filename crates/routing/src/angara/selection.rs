@@ -37,10 +37,20 @@ impl Selection {
 
     /// The routes of the pairs that have only one; the others count as not chosen yet.
     pub(super) fn unique_routes(choices: &Choices<'_>) -> Self {
+        Self::first_routes(choices, |_, pair| pair.routes() == 1)
+    }
+
+    /// The first routes of the pairs that are told to be unique; the others count as not chosen yet.
+    pub(super) fn first_routes(
+        choices: &Choices<'_>,
+        is_unique: impl Fn(u32, &Pair) -> bool + Sync,
+    ) -> Self {
         let sources = 0..choices.region().nodes().len();
         let none = || vec![0u32; choices.region().fabric().channel_slots() as usize];
         let with_source = |mut loads: Vec<u32>, source: usize| {
-            for (_, pair) in choices.pairs_of(source).filter(|(_, pair)| pair.routes() == 1) {
+            for (_, pair) in
+                choices.pairs_of(source).filter(|(place, pair)| is_unique(*place, pair))
+            {
                 choices.channels(&pair, 0).for_each(|it| loads[it as usize] += pair.weight);
             }
             loads
@@ -65,13 +75,24 @@ impl Selection {
 
     /// The route of a pair whose channels carry least in all, the first of equal ones.
     pub(super) fn least_loaded(&self, choices: &Choices<'_>, pair: &Pair) -> usize {
+        self.least_of(choices, pair, 0..pair.routes())
+    }
+
+    /// Of some of a pair's routes the one whose channels carry least in all, the first of equal
+    /// ones.
+    pub(super) fn least_of(
+        &self,
+        choices: &Choices<'_>,
+        pair: &Pair,
+        routes: impl Iterator<Item = usize>,
+    ) -> usize {
         let load = |&number: &usize| -> u64 {
             choices
                 .channels(pair, number)
                 .map(|channel| u64::from(self.loads[channel as usize]))
                 .sum()
         };
-        (0..pair.routes()).min_by_key(load).expect("a pair has a route")
+        routes.min_by_key(load).expect("a pair has a route")
     }
 
     /// Takes a pair's route off its channels.

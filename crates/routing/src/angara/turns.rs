@@ -5,9 +5,9 @@
 //! channel in direction `D_j` out of it if a packet may hold the first while it waits for the
 //! second. In direction order these are the pairs with `D_i <= D_j`. An edge with `D_i > D_j`
 //! closes no cycle if no channel in direction `D_i` can be reached from its end. Edges are added
-//! one after the other, by node, `D_i` and `D_j` ascending, and the sets of reachable directions
-//! kept up to date, until none can be added. Only turns that a first or last step can make are
-//! tried.
+//! one after the other, and the sets of reachable directions kept up to date, until none can be
+//! added. Here that is by node, `D_i` and `D_j` ascending; the paper does not say. Only turns that a
+//! first or last step can make are tried.
 
 use super::Region;
 use flitlab_base::narrow::narrow;
@@ -36,8 +36,15 @@ impl Turns {
 
     /// The turns that Theorem 2 allows in a region.
     pub(crate) fn relaxed(region: &Region<'_>) -> Self {
+        Self::tried(region, |_| {})
+    }
+
+    /// The turns that Theorem 2 allows, tried in another order.
+    fn tried(region: &Region<'_>, order: impl FnOnce(&mut Vec<Turn>)) -> Self {
         let mut builder = Builder::new(region);
-        while builder.add_turns() {}
+        let mut open = builder.usable();
+        order(&mut open);
+        while builder.add(&mut open) {}
         builder.turns
     }
 
@@ -67,6 +74,15 @@ impl Turns {
         let next = |node| torus.neighbor(node, narrow(dimension));
         (0..torus.nodes()).all(|node| next(node).is_none_or(|next| at(node) == at(next)))
     }
+}
+
+/// A turn of packets that come from `node` in a direction to `at`, and go on in another.
+#[derive(Clone, Copy)]
+struct Turn {
+    node: u32,
+    at: u32,
+    arrival: u32,
+    departure: u32,
 }
 
 struct Builder<'r, 'f> {
@@ -121,40 +137,53 @@ impl<'r, 'f> Builder<'r, 'f> {
         }
     }
 
-    /// Adds every turn that is possible now; false if there was none.
-    fn add_turns(&mut self) -> bool {
+    /// The turns against the order that a first or last step can make, by node, arrival and
+    /// departure.
+    fn usable(&self) -> Vec<Turn> {
         let (directions, half) = (self.turns.directions, self.turns.directions / 2);
-        let mut added = false;
+        let mut turns = Vec::new();
         for &node in self.region.nodes() {
             for arrival in 0..directions {
-                let Some(turn) = self.region.step(node, arrival) else { continue };
-                for departure in 0..arrival {
-                    // A first step is positive, a last step negative.
-                    let usable = arrival < half || departure >= half;
-                    if !usable
-                        || self.is_u_turn(arrival, departure)
-                        || self.region.step(turn, departure).is_none()
-                        || self.turns.allows(turn, arrival, departure)
-                        || self.used(turn, departure) >> arrival & 1 == 1
-                    {
-                        continue;
-                    }
-                    let place = (turn * directions + arrival) as usize;
-                    self.turns.allowed[place] |= 1 << departure;
-                    self.turns.any = true;
-                    self.include(node, arrival, self.used(turn, departure));
-                    added = true;
-                }
+                let Some(at) = self.region.step(node, arrival) else { continue };
+                // A first step is positive, a last step negative.
+                let usable = |&departure: &u32| {
+                    (arrival < half || departure >= half)
+                        && !self.is_u_turn(arrival, departure)
+                        && self.region.step(at, departure).is_some()
+                };
+                let turn = |departure| Turn { node, at, arrival, departure };
+                turns.extend((0..arrival).filter(usable).map(turn));
             }
         }
-        added
+        turns
+    }
+
+    /// Adds every turn that is possible now, and takes it off the open ones; false if there was
+    /// none.
+    fn add(&mut self, open: &mut Vec<Turn>) -> bool {
+        let before = open.len();
+        open.retain(|&Turn { node, at, arrival, departure }| {
+            let closes = self.used(at, departure) >> arrival & 1 == 1;
+            if !closes {
+                let place = (at * self.turns.directions + arrival) as usize;
+                self.turns.allowed[place] |= 1 << departure;
+                self.turns.any = true;
+                self.include(node, arrival, self.used(at, departure));
+            }
+            closes
+        });
+        open.len() < before
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand::seq::SliceRandom;
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
-    use flitlab_fabric::Faults;
+    use flitlab_fabric::{Fabric, Faults};
 
     #[test]
     fn a_torus_without_edges_allows_no_turn() {
@@ -216,20 +245,48 @@ mod tests {
         false
     }
 
+    /// Tori and meshes, whole and with failed cables.
+    const CASES: [(&[u32], &[usize], &[(u32, u32)]); 6] = [
+        (&[2, 2, 2], &[], &[]),
+        (&[4, 2, 2, 2], &[], &[]),
+        (&[4, 3], &[0, 1], &[]),
+        (&[3, 4, 2], &[0, 1], &[(0, 0), (7, 1), (4, 2)]),
+        (&[4, 4, 3], &[], &[(0, 0), (21, 1), (42, 2), (17, 0), (30, 1)]),
+        (&[3, 2, 3, 2], &[2], &[(0, 0), (5, 2), (11, 3), (20, 1), (9, 2)]),
+    ];
+
+    fn case((sizes, open, cables): (&[u32], &[usize], &[(u32, u32)])) -> Fabric {
+        let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
+        Torus::new(sizes, open).unwrap().fabric(&faults).unwrap()
+    }
+
     #[test]
     fn allowed_turns_close_no_cycle() {
-        for (sizes, open, cables) in [
-            (&[2, 2, 2][..], &[][..], &[][..]),
-            (&[4, 2, 2, 2], &[], &[]),
-            (&[4, 3], &[0, 1], &[]),
-            (&[3, 4, 2], &[0, 1], &[(0, 0), (7, 1), (4, 2)]),
-        ] {
-            let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
-            let fabric = Torus::new(sizes, open).unwrap().fabric(&faults).unwrap();
+        for it in CASES {
+            let fabric = case(it);
             let region = Region::new(&fabric);
             let turns = Turns::relaxed(&region);
-            assert!(turns.allowed.iter().any(|departures| *departures != 0), "{sizes:?}");
-            assert!(!closes_a_cycle(&region, &turns), "{sizes:?}");
+            assert!(turns.any, "{it:?}");
+            assert!(!closes_a_cycle(&region, &turns), "{it:?}");
         }
+    }
+
+    /// What the paper does not say makes no difference on its systems. Where cables have failed it
+    /// may.
+    #[test]
+    fn in_whatever_order_turns_are_tried_a_whole_torus_allows_the_same_ones() {
+        let orders_agree = |it| {
+            let fabric = case(it);
+            let region = Region::new(&fabric);
+            let usual = Turns::relaxed(&region);
+            (0..100).all(|seed| {
+                let mut random = ChaCha8Rng::seed_from_u64(seed);
+                Turns::tried(&region, |open| open.shuffle(&mut random)).allowed == usual.allowed
+            })
+        };
+        for sizes in [&[2, 2][..], &[4, 2], &[4, 2, 2], &[4, 2, 2, 2], &[2, 7, 2], &[2, 5, 3, 2]] {
+            assert!(orders_agree((sizes, &[], &[])), "{sizes:?}");
+        }
+        assert!(!orders_agree(CASES[5]));
     }
 }

@@ -2,7 +2,6 @@
 
 mod adaptive;
 pub(super) mod application;
-mod bfs;
 mod direction_order;
 mod errors;
 mod foreign;
@@ -10,6 +9,7 @@ mod forwarding;
 mod interruption;
 mod measure;
 pub(super) mod pattern;
+mod readings;
 mod relation;
 mod results;
 mod router;

@@ -12,7 +12,9 @@ use flitlab_routing::{
     angara::{Algorithm, Freedoms, Parameters, Stop},
 };
 
-use super::{adaptive, bfs, direction_order, foreign, forwarding, forwarding::in_table, relation};
+use super::{
+    adaptive, direction_order, foreign, forwarding, forwarding::in_table, readings, relation,
+};
 use flitlab_workload::formats::FileKind;
 
 /// Routings of any fabric, which have no bubble rule.
@@ -68,14 +70,15 @@ pub(super) fn read(
         let doc =
             "Whether these steps may break the direction order where no deadlock can come of it.";
         reader.set("relaxation", &Flag, &mut freedoms.relaxation, doc);
-        let bfs = bfs::reading(reader);
+        let bfs = readings::bfs(reader);
+        let sssp = readings::sssp(reader);
         let mut genetic = Stop::default();
         let doc = "Algorithm genetic ends after 30 generations without a better table. It also ends \
                    when it finds a better table whose sigma(4) is lower by fewer hundredths than \
                    these; the paper names 5. With 0 no improvement is too small.";
         let percent = &mut genetic.improvement_percent;
         reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, percent, doc);
-        let parameters = Parameters { freedoms, bfs: bfs?, genetic };
+        let parameters = Parameters { freedoms, bfs: bfs?, sssp: sssp?, genetic };
         Some(RoutingSpec::Angara { algorithm: algorithm?, parameters })
     });
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";

@@ -278,7 +278,7 @@ impl Numbering {
     }
 }
 
-/// The colours of \[nue-slides\] (omega), to compare: channels that dependencies connect have one
+/// The colours of \[nue\] (omega), to compare: channels that dependencies connect have one
 /// colour, and a dependency between two colours closes no cycle.
 #[cfg(test)]
 #[derive(Clone)]

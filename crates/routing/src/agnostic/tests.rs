@@ -181,7 +181,7 @@ fn nue_routes(names: &[&str], vcs: &[u8]) {
     }
 }
 
-/// \[nue-slides\] spares searches for cycles by colours, we do by an order of the channels. Of the
+/// \[nue\] spares searches for cycles by colours, we do by an order of the channels. Of the
 /// dependencies that come into use fewer run against the order than connect channels of one colour.
 #[test]
 fn an_order_of_channels_spares_more_searches_than_colours() {

@@ -271,6 +271,9 @@ fn readings(rows: &[Row], jobs: &[Job], loads: &[Vec<u64>]) -> Vec<ReadingRow> {
     Reading::all().enumerate().map(row).collect()
 }
 
+/// Some readings of BFS, and what they have in common.
+type SomeReadings = (&'static str, fn(&ReadingRow) -> bool);
+
 /// What the readings of BFS say of its heuristics, and of SSSP.
 fn readings_text(readings: &[ReadingRow]) -> String {
     let of_the_paper = || readings.iter().filter(|row| row.is_of_the_paper);
@@ -289,7 +292,7 @@ fn readings_text(readings: &[ReadingRow]) -> String {
         "2D",
         "3D"
     );
-    let parts: [(&str, fn(&ReadingRow) -> bool); 4] = [
+    let parts: [SomeReadings; 4] = [
         ("sorted, farthest node next", |row| row.is_of_the_paper),
         ("not sorted, farthest node next", |row| row.key == "none" && row.next != "in-turn"),
         ("sorted, nodes in turn", |row| row.key != "none" && row.next == "in-turn"),
@@ -306,6 +309,9 @@ fn readings_text(readings: &[ReadingRow]) -> String {
     text
 }
 
+/// A reading of "pairs with one shortest route", and their share of a system's.
+type ShareOfPairs<'a> = (&'static str, &'a dyn Fn(&Row) -> f64);
+
 /// The shares of pairs with one shortest route, as the paper's rules and other readings have them.
 fn shares_text(rows: &[Row]) -> String {
     let mut text = format!(
@@ -320,7 +326,7 @@ fn shares_text(rows: &[Row]) -> String {
         (row.share_of_pairs_with_one_shortest_route * others - neighbours)
             / (others - neighbours).max(1.0)
     };
-    let readings: [(&str, &dyn Fn(&Row) -> f64); 5] = [
+    let readings: [ShareOfPairs<'_>; 5] = [
         ("routes by the paper's rules", &|row| row.share_of_pairs_with_one_shortest_route),
         ("paths of the routing graph", &|row| row.share_of_pairs_with_one_shortest_path),
         ("no first and last steps", &|row| row.share_of_pairs_with_one_shortest_route_in_order),

@@ -245,8 +245,11 @@ mod tests {
         false
     }
 
+    /// Sizes, open dimensions, failed cables.
+    type Case = (&'static [u32], &'static [usize], &'static [(u32, u32)]);
+
     /// Tori and meshes, whole and with failed cables.
-    const CASES: [(&[u32], &[usize], &[(u32, u32)]); 6] = [
+    const CASES: [Case; 6] = [
         (&[2, 2, 2], &[], &[]),
         (&[4, 2, 2, 2], &[], &[]),
         (&[4, 3], &[0, 1], &[]),
@@ -255,7 +258,7 @@ mod tests {
         (&[3, 2, 3, 2], &[2], &[(0, 0), (5, 2), (11, 3), (20, 1), (9, 2)]),
     ];
 
-    fn case((sizes, open, cables): (&[u32], &[usize], &[(u32, u32)])) -> Fabric {
+    fn case((sizes, open, cables): Case) -> Fabric {
         let faults = Faults { cables: cables.to_vec(), ..Faults::default() };
         Torus::new(sizes, open).unwrap().fabric(&faults).unwrap()
     }

@@ -69,13 +69,13 @@ pub fn sssp_in_one_stage(choices: &Choices<'_>) -> Sssp {
     build(choices, Freedoms::default(), SsspReading::default(), none, |_, _| true)
 }
 
-/// A pair that waits for its route. The order of the fields is that of the pairs.
+/// A pair that waits for its route: 8 bytes, as large tori have hundreds of millions. The order of
+/// the fields is that of the pairs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     group: (u16, u16),
-    source: u32,
-    destination: u32,
-    place: u32,
+    /// The number of its source, times the nodes, plus that of its destination.
+    number: u32,
 }
 
 /// Adds a route for every pair that is open.
@@ -86,8 +86,10 @@ fn build(
     mut selection: Selection,
     is_open: impl Fn(u32, &Pair) -> bool,
 ) -> Sssp {
-    let numbers = numbers(choices, reading);
-    let nodes: u32 = narrow(choices.region().nodes().len());
+    let order = places_in_order(choices, reading);
+    let nodes: u32 = narrow(order.len());
+    let mut numbers = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(number, &place)| numbers[place as usize] = number);
     let open = choices.pairs_by_place().filter(|(place, pair)| is_open(*place, pair));
     let open = open.map(|(place, pair)| {
         let turns = u16::from(pair.turns);
@@ -97,7 +99,7 @@ fn build(
             Grouping::HopsOnly => (pair.hops, 0),
         };
         let number = |at: u32| numbers[at as usize];
-        Open { group, source: number(place / nodes), destination: number(place % nodes), place }
+        Open { group, number: number(place / nodes) * nodes + number(place % nodes) }
     });
     let mut open: Vec<Open> = open.collect();
     open.sort_unstable();
@@ -107,9 +109,13 @@ fn build(
     let (mut calls, mut channels) = (0, Vec::new());
     // Channels that the present batch uses carry its number.
     let mut used_by = vec![0u64; selection.loads.len()];
-    for group in open.chunk_by(|one, other| (one.group, one.source) == (other.group, other.source))
-    {
-        let pair = |it: &Open| (it.place, choices.at(it.place));
+    let key = |it: &Open| (it.group, it.number / nodes);
+    for group in open.chunk_by(|one, other| key(one) == key(other)) {
+        let pair = |it: &Open| {
+            let at = |number: u32| order[number as usize];
+            let place = at(it.number / nodes) * nodes + at(it.number % nodes);
+            (place, choices.at(place))
+        };
         let mut waiting: Vec<(u32, Pair)> = group.iter().map(pair).collect();
         while let Some(&(_, Pair { source, hops, .. })) = waiting.first() {
             calls += 1;
@@ -144,19 +150,16 @@ fn build(
     Sssp { selection, calls }
 }
 
-/// For each place among the region's nodes where a reading takes the node.
-fn numbers(choices: &Choices<'_>, reading: SsspReading) -> Vec<u32> {
+/// The places of the nodes among the region's, in the order in which a reading takes them.
+fn places_in_order(choices: &Choices<'_>, reading: SsspReading) -> Vec<u32> {
     let region = choices.region();
-    let mut order = reading.numbering.nodes(region);
+    let place = |node: &u32| region.nodes().binary_search(node).expect("a node of the region");
+    let order = reading.numbering.nodes(region);
+    let mut places: Vec<u32> = order.iter().map(|node| narrow(place(node))).collect();
     if reading.order == PairOrder::Descending {
-        order.reverse();
+        places.reverse();
     }
-    let mut numbers = vec![0; order.len()];
-    for (number, node) in order.iter().enumerate() {
-        let place = region.nodes().binary_search(node).expect("a node of the region");
-        numbers[place] = narrow(number);
-    }
-    numbers
+    places
 }
 
 /// For each place of a pair how many shortest paths of the routing graph it has.

@@ -23,6 +23,10 @@ use flitlab_routing::angara::{
 const GENETIC_EVERY: usize = 12;
 const GENETIC_NODES: u32 = 150;
 
+/// All readings of BFS are tried on systems of two and three dimensions that have at most so many
+/// nodes.
+const READ_NODES: u32 = 150;
+
 /// The least improvement with which Genetic goes on by the paper's second rule, in hundredths.
 const IMPROVEMENT_PERCENT: u32 = 5;
 
@@ -89,10 +93,16 @@ impl Row {
     }
 }
 
-#[derive(Clone)]
 struct Job {
     sizes: Vec<u32>,
     genetic: bool,
+}
+
+impl Job {
+    /// Whether all readings of BFS are tried on it.
+    fn is_read(&self) -> bool {
+        self.sizes.len() < 4 && self.sizes.iter().product::<u32>() <= READ_NODES
+    }
 }
 
 /// All systems under all algorithms.
@@ -113,20 +123,15 @@ pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Rep
         .collect();
     let work = |job: &Job| {
         let name = format!("figure 5 {:?}, genetic: {}", job.sizes, job.genetic);
-        on_one_thread(|| extent.simulated(&name, || row(job)))
-    };
-    let rows = all(&jobs, extent, work, |_| String::new(), progress);
-    let rows = rows.into_iter().collect::<Result<Vec<Row>, Flawed>>()?;
-    let read = |job: &Job| {
+        let row = on_one_thread(|| extent.simulated(&name, || row(job)))?;
         let name = format!("figure 5 {:?}, readings of bfs", job.sizes);
-        extent.simulated(&name, || loads_by_reading(job))
+        let loads = job.is_read().then(|| extent.simulated(&name, || loads_by_reading(job)));
+        Ok((row, loads.transpose()?))
     };
-    let small =
-        |job: &&Job| job.sizes.len() < 4 && job.sizes.iter().product::<u32>() <= GENETIC_NODES;
-    let read_jobs: Vec<Job> = jobs.iter().filter(small).cloned().collect();
-    let loads = all(&read_jobs, extent, read, |_| String::new(), progress);
-    let loads = loads.into_iter().collect::<Result<Vec<Vec<u64>>, Flawed>>()?;
-    let readings = readings(&rows, &read_jobs, &loads);
+    let found = all(&jobs, extent, work, |_| String::new(), progress);
+    let found = found.into_iter().collect::<Result<Vec<(Row, Option<Vec<u64>>)>, Flawed>>()?;
+    let readings = readings(&found);
+    let rows: Vec<Row> = found.into_iter().map(|it| it.0).collect();
     let comparisons = comparisons(&rows);
     let mut figures = quality_figures(&comparisons);
     figures.extend(SETS.iter().map(|set| time_figure(&rows, set.0)));
@@ -234,16 +239,13 @@ struct ReadingRow {
     sssp_better_3d: f64,
 }
 
-fn readings(rows: &[Row], jobs: &[Job], loads: &[Vec<u64>]) -> Vec<ReadingRow> {
-    let of_torus = |job: &Job| {
-        let torus = sizes_text(&job.sizes);
-        rows.iter().find(|row| row.torus == torus).expect("a row a system")
-    };
-    let own: Vec<&Row> = jobs.iter().map(of_torus).collect();
+fn readings(found: &[(Row, Option<Vec<u64>>)]) -> Vec<ReadingRow> {
     let row = |(at, reading): (usize, Reading)| {
         let of = |dimensions: u32| {
-            let of_set = own.iter().zip(loads).filter(move |(row, _)| row.dimensions == dimensions);
-            of_set.map(move |(row, loads)| (row.lower_bound, row.load_sssp, loads[at]))
+            let of_set = found.iter().filter(move |(row, _)| row.dimensions == dimensions);
+            of_set.filter_map(move |(row, loads)| {
+                Some((row.lower_bound, row.load_sssp, loads.as_ref()?[at]))
+            })
         };
         let above = |dimensions| {
             let total: u64 = of(dimensions).map(|it| it.2).sum();
@@ -283,7 +285,7 @@ fn readings_text(readings: &[ReadingRow]) -> String {
         format!("{:.1} to {:.1}%", 100.0 * low, 100.0 * high)
     };
     let mut text = format!(
-        "tori of at most {GENETIC_NODES} nodes, by {} readings of bfs: sssp is better by {} in 2D, {} in 3D\n\
+        "tori of at most {READ_NODES} nodes, by {} readings of bfs: sssp is better by {} in 2D, {} in 3D\n\
          mean load of bfs above the lower bound, over the readings:\n{:<40}{:>8}{:>8}\n",
         of_the_paper().count(),
         range(|row| row.sssp_better_2d),

@@ -139,6 +139,11 @@ fn start(command: &str, long: bool, place: &Workplace) -> Child {
 
 /// Runs a command to its end, or for a while if it is one of the long ones.
 pub fn run(command: &str, page: &str, place: &Workplace) {
+    outcome(command, place).unwrap_or_else(|wrong| panic!("{page}: {command}: {wrong}"));
+}
+
+/// What is wrong with a command.
+fn outcome(command: &str, place: &Workplace) -> Result<(), String> {
     let long = LONG.iter().any(|long| command.contains(long));
     let mut child = start(command, long, place);
     let begun = Instant::now();
@@ -150,18 +155,16 @@ pub fn run(command: &str, page: &str, place: &Workplace) {
         if begun.elapsed() > limit {
             child.kill().unwrap();
             child.wait().unwrap();
-            assert!(long, "{page}: {command}: still running after {limit:?}");
-            return;
+            return if long { Ok(()) } else { Err(format!("still running after {limit:?}")) };
         }
         sleep(Duration::from_millis(20));
     };
     // A deadlock or a difference that was found is what some are there for.
     let code = status.code();
-    assert!(
-        matches!(code, Some(0 | 3 | 4)),
-        "{page}: {command}: exit code {code:?}\n{}",
-        place.read("errors")
-    );
+    match code {
+        Some(0 | 3 | 4) => Ok(()),
+        _ => Err(format!("exit code {code:?}\n{}", place.read("errors"))),
+    }
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -174,9 +177,11 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Runs the commands of the pages that are wanted; how many there were.
+/// Runs the commands of the pages that are wanted, all of them whatever is wrong with some; how many
+/// there were.
 fn run_commands(wanted: impl Fn(&str) -> bool) -> usize {
     let mut seen = 0;
+    let mut wrong = Vec::new();
     for path in pages() {
         let page = path.file_name().unwrap().to_str().unwrap();
         let text = fs::read_to_string(&path).unwrap();
@@ -187,11 +192,14 @@ fn run_commands(wanted: impl Fn(&str) -> bool) -> usize {
         let place = place(&format!("documents-{page}"));
         for command in &commands {
             let begun = Instant::now();
-            run(command, page, &place);
+            if let Err(why) = outcome(command, &place) {
+                wrong.push(format!("{page}: {command}: {why}"));
+            }
             println!("{page}: {:.1} s: {command}", begun.elapsed().as_secs_f64());
             seen += 1;
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     seen
 }
 

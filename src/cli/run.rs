@@ -95,7 +95,7 @@ impl Run {
         refuse_same(&files[1..], ("--out", self.output.out.as_deref()))?;
         let bar = Bar::of_run();
         let (document, scenario) = self.input.scenario()?;
-        for note in scenario.network.topology.notes() {
+        for note in scenario.network.notes() {
             bar.above(|| say(&format!("note: {note}")));
         }
         self.refuse_of_engine(&scenario)?;

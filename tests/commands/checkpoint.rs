@@ -63,7 +63,7 @@ const FLOWS: &str = concat!(
 );
 
 /// What stopped runs have to go on with: every kind of traffic, routing and measurement.
-const CASES: [(&str, &str, usize); 30] = [
+const CASES: [(&str, &str, usize); 31] = [
     ("load", LOAD, 1),
     ("load on threads", LOAD, 3),
     ("past saturation", "traffic.load=1.0", 1),
@@ -71,6 +71,7 @@ const CASES: [(&str, &str, usize); 30] = [
     ("adaptive", "routing.adaptive={}", 2),
     ("outflank", "routing.outflank.steps=1\nrouting.outflank.selection=lru", 1),
     ("goal", "routing.pick_orthant.rule=goal\nrouting.pick_orthant.selection=random", 1),
+    ("rlb", "routing.two_phase.rule=rlb\nrouting.two_phase.selection=random", 1),
     ("forwarding table", FABRIC, 2),
     ("relation", RELATION, 2),
     ("relation, flit by flit", "routing.relation.lanes=4\nlink.sharing=flit", 1),

@@ -23,12 +23,14 @@ fn intermediate_nodes_are_refused_where_no_dimension_is_a_ring() {
             "pick_orthant]",
             "pick_orthant]\nrule = \"goal\"",
             "pick_orthant]\nrule = \"cqr\"",
+            "two_phase]\nrule = \"rlb\"",
             "adaptive]",
         ] {
             let torus = format!("[topology.torus]\ndimensions = [{sizes}]\nopen = [{open}]\n");
             place.write("a.toml", &format!("{torus}[routing.{routing}\n{LOAD}"));
             let output = place.flitlab(&["check", "a.toml"]);
-            let fits = ring || ["adaptive]", "outflank]"].contains(&routing);
+            let of_meshes = |table| routing.starts_with(table);
+            let fits = ring || ["adaptive]", "outflank]", "two_phase]"].into_iter().any(of_meshes);
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(
                 output.status.code(),
@@ -49,6 +51,7 @@ fn names_that_are_used_elsewhere_are_understood() {
         (format!("{torus}[routing.dor]\n"), "did you mean `direction_order`?"),
         (format!("{torus}[routing.OFR]\n"), "did you mean `outflank`?"),
         (format!("{torus}[routing.goal]\n"), "below it `rule = \"goal\"`"),
+        (format!("{torus}[routing.valiant]\n"), "[routing.two_phase]"),
         (format!("{torus}[routing.sssp]\n"), "[routing.angara]"),
         (format!("{torus}[routing.nue]\n"), "[routing.agnostic]"),
         ("[topology.mesh]\ndimensions = [4, 4]\n".into(), "`open = [\"x\", \"y\"]`"),

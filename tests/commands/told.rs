@@ -198,6 +198,33 @@ fn rates_that_come_with_a_topology_are_told_where_series_compare_it() {
 }
 
 #[test]
+fn keys_of_an_algorithm_that_is_not_chosen_are_told() {
+    let place = Workplace::new("told_ignored_keys");
+    let scenario = |keys: &str| {
+        let torus = "[topology.torus]\ndimensions = [3, 3]\n";
+        let traffic = "[traffic]\npattern = \"uniform\"\nload = 0.1\n";
+        place.write("a.toml", &format!("{torus}[routing.angara]\n{keys}\n{traffic}"));
+    };
+    let said = |call: &[&str]| {
+        let output = place.flitlab(call);
+        assert_eq!(output.status.code(), Some(0), "{call:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let note = "note: `bfs_ties`, `genetic_improvement_percent` of [routing.angara] are other \
+                algorithms': `algorithm = \"sssp\"` ignores them";
+    scenario(
+        "bfs_ties = \"reached\"\nsssp_ties = \"last\"\ngenetic_improvement_percent = 3\nalgorithm = \"sssp\"",
+    );
+    for call in [&["check", "a.toml"][..], &["run", "a.toml"], &["route", "a.toml"]] {
+        assert!(said(call).contains(note), "{call:?}");
+    }
+    assert!(!said(&["route", "a.toml", "--algorithm", "bfs"]).contains("ignores"));
+    scenario("bfs_ties = \"reached\"\nalgorithm = \"bfs\"");
+    assert!(!said(&["check", "a.toml"]).contains("ignores"));
+}
+
+#[test]
 fn check_says_how_many_virtual_channels_a_table_takes_and_what_spreads_it() {
     let place = Workplace::new("told_lanes");
     let (_, rest) = SMALL.split_once("[traffic]").unwrap();

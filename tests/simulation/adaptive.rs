@@ -83,7 +83,8 @@ fn a_flood_is_delivered(all: u32, rule: &str) {
         derouted += log.packets.iter().filter(|packet| packet.misroute.is_some()).count();
     }
     assert!(delivered >= all as usize, "{delivered}");
-    assert_eq!(derouted > delivered / 20, rule != "adaptive", "{derouted} derouted");
+    let keeps_to_shortest_ways = ["adaptive", "romm"].contains(&rule);
+    assert_eq!(derouted > delivered / 20, !keeps_to_shortest_ways, "{derouted} derouted");
 }
 
 fn every_non_minimal_rule(all: u32) {

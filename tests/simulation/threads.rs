@@ -254,6 +254,7 @@ fn loads_are_the_same_on_any_number_of_threads_under_every_routing() {
         "[routing.adaptive]",
         "[routing.pick_orthant]",
         "[routing.pick_orthant]\nrule = \"goal\"",
+        "[routing.two_phase]\nrule = \"rlb\"",
         "[routing.outflank]",
         "[routing.angara]\nalgorithm = \"sssp\"",
     ];

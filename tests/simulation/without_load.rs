@@ -167,12 +167,15 @@ fn adaptive_rules_of_tori_take_the_ways_that_are_foretold() {
             "profit" | "goal" | "cqr" => {
                 format!("[routing.pick_orthant]\nrule = \"{}\"\n", row.name)
             }
+            "valiant" | "romm" | "rlb" => {
+                format!("[routing.two_phase]\nrule = \"{}\"\n", row.name)
+            }
             name => format!("[routing.{name}]\n"),
         };
         for selection in Selection::built_in() {
             let routing = format!("{table}selection = \"{}\"\n", selection.name);
             agrees(RINGS, &routing);
-            if selection.name == "random" && ["adaptive", "goal"].contains(&row.name) {
+            if selection.name == "random" && ["adaptive", "goal", "rlb"].contains(&row.name) {
                 agrees(&format!("{RINGS}{failed}"), &routing);
             }
         }

@@ -11,7 +11,8 @@ pub enum Misroute {
     Wraparound,
     /// Inside another orthant, without an intermediate node.
     Orthant,
-    /// Off the minimal ways from the source's router on, by a rule with phases.
+    /// Off the minimal ways from the source's router on: by a rule with phases, or on a torus by way
+    /// of a node that is drawn.
     AtSource,
     /// Off the minimal ways from a later router on, by a rule with phases.
     OnTheWay,
@@ -21,19 +22,8 @@ impl Misroute {
     /// All kinds, in the order of their numbers.
     pub const KINDS: [Self; 5] =
         [Self::OutFlank, Self::Wraparound, Self::Orthant, Self::AtSource, Self::OnTheWay];
-    /// Those of adaptive routing on a torus.
-    pub const ON_TORI: [Self; 3] = [Self::OutFlank, Self::Wraparound, Self::Orthant];
     /// Those of rules with phases.
     pub const BY_PHASES: [Self; 2] = [Self::AtSource, Self::OnTheWay];
-
-    /// Its place among the kinds of its routing.
-    pub fn place(self) -> u8 {
-        match self {
-            Self::OutFlank | Self::AtSource => 0,
-            Self::Wraparound | Self::OnTheWay => 1,
-            Self::Orthant => 2,
-        }
-    }
 
     /// Its name in results.
     pub fn name(self) -> &'static str {

@@ -38,8 +38,16 @@ fn rules(random: &mut dyn Rng) -> AdaptiveRules {
     let weight = format!("distance_weight = {weight:?}\nfull_weight_factor = {factor:?}");
     let steps = random.random_range(1..3);
     let outflank = format!("steps = {steps}\n{weight}");
-    let rules_of_detours =
-        [("adaptive", ""), ("profit", &weight), ("outflank", &outflank), ("goal", ""), ("cqr", "")];
+    let rules_of_detours = [
+        ("adaptive", ""),
+        ("profit", &weight),
+        ("outflank", &outflank),
+        ("goal", ""),
+        ("cqr", ""),
+        ("valiant", ""),
+        ("romm", ""),
+        ("rlb", ""),
+    ];
     AdaptiveRules {
         non_minimal: {
             let (name, keys) = *rules_of_detours.choose(random).expect("some");

@@ -20,7 +20,7 @@ use super::relation::Hop;
 use super::{DirectionOrder, HalfRing, RelationProof, Route};
 use crate::adaptive::{
     AtInjection, AtRouter, BoundRule, ByDetours, Compass, Heading, Intermediate, Live, Misroute,
-    NonMinimalRule, Outputs, Selection, Tie, When, drawn_at,
+    NonMinimalRule, Outputs, Selection, Tie, TwoPhase, When, drawn_at,
 };
 use flitlab_base::narrow::fitted;
 use flitlab_base::registry::{Component, Row};
@@ -381,7 +381,8 @@ impl Adaptive {
             }
             if self.when == Some(When::AtInjection) {
                 let (compass, live) = (&self.compass, self.live(source));
-                let packet = AtInjection { compass, source, destination, live };
+                let negative = course.heading.negative;
+                let packet = AtInjection { compass, source, destination, negative, live };
                 let on_detour = match &self.rule {
                     ByDetours::Minimal => None,
                     ByDetours::Orthants(rule) => rule
@@ -390,6 +391,9 @@ impl Adaptive {
                     ByDetours::Nodes(rule) => rule
                         .draw(&packet, random)
                         .and_then(|node| self.through(source, course, node)),
+                    ByDetours::Phases(rule) => rule
+                        .draw(&packet, random)
+                        .map(|drawn| self.in_two_phases(source, course, drawn)),
                 };
                 course = on_detour.unwrap_or(course);
             }
@@ -434,6 +438,9 @@ impl Adaptive {
             ByDetours::Nodes(rule) => {
                 rule.decide(&packet).and_then(|node| self.through(router, course, node))
             }
+            ByDetours::Phases(rule) => {
+                rule.decide(&packet).map(|drawn| self.in_two_phases(router, course, drawn))
+            }
         }
     }
 
@@ -461,13 +468,34 @@ impl Adaptive {
         if node == router || node == course.to {
             return None;
         }
+        self.assert_end(router, node);
+        let kind = if across { Misroute::Wraparound } else { Misroute::OutFlank };
+        let heading = Heading { bound: 0, ..course.heading };
+        Some(Course { to: node, heading, kind: Some(kind), ..course })
+    }
+
+    /// The course of a packet that goes by way of a node from a router on, and is bound to ways
+    /// round.
+    ///
+    /// # Panics
+    /// If no packet can end at the node.
+    fn in_two_phases(&self, router: u32, course: Course, drawn: TwoPhase) -> Course {
+        let TwoPhase { node, mut heading } = drawn;
+        self.assert_end(router, node);
+        heading.negative |= course.heading.negative & !heading.bound;
+        let to = if node == router { course.to } else { node };
+        let drawn = Course { to, heading, ..course };
+        let shortest = self.compass.distance(router, course.to, Heading::default());
+        let longer = self.hops(router, course.to, &drawn) > shortest;
+        Course { kind: longer.then_some(Misroute::AtSource), ..drawn }
+    }
+
+    /// Checks that packets can end at an intermediate node.
+    fn assert_end(&self, router: u32, node: u32) {
         let is_end = |ends: &[bool]| ends[node as usize];
         let ends = node < self.compass.nodes() && self.live(router).ends.is_none_or(is_end);
         let title = self.rules.non_minimal.title();
         assert!(ends, "{title} leads a packet through node {node}, where none can end");
-        let kind = if across { Misroute::Wraparound } else { Misroute::OutFlank };
-        let heading = Heading { bound: 0, ..course.heading };
-        Some(Course { to: node, heading, kind: Some(kind), ..course })
     }
 
     /// The kind of detour that a heading is; `None` if it is none.
@@ -482,7 +510,7 @@ impl Adaptive {
         let first = self.compass.distance(source, course.to, course.heading);
         let second = match course.to == destination {
             true => 0,
-            false => self.compass.distance(course.to, destination, Heading::default()),
+            false => self.compass.distance(course.to, destination, course.heading),
         };
         first + second
     }
@@ -537,7 +565,7 @@ impl Adaptive {
         // Rules of other crates may lead a packet in circles.
         for _ in 0..MOST_HOPS_WITHOUT_LOAD {
             if at == course.to && course.to != end {
-                (course.to, course.heading.bound, escaped) = (end, 0, false);
+                (course.to, escaped) = (end, false);
             }
             if at == course.to {
                 return;
@@ -608,10 +636,9 @@ impl Adaptive {
         let mut turning = 0;
         if self.rules.non_minimal.goes_via_intermediate() {
             turning = 1 << adaptive | pair(escape_to_intermediate);
-            legs.extend(self.headings(fabric, false).map(|heading| Leg::First { heading }));
+            legs.extend(self.headings(fabric).map(|heading| Leg::First { heading }));
         }
-        let binds = self.rules.non_minimal.binds();
-        legs.extend(self.headings(fabric, binds).map(|heading| Leg::Last { heading }));
+        legs.extend(self.headings(fabric).map(|heading| Leg::Last { heading }));
         let escapes = reads.iter().fold(pair(escape), |set, &vc| set | pair(vc));
         let escapes = escapes | if turning == 0 { 0 } else { pair(escape_to_intermediate) };
         let vcs = fitted!(u16::BITS - (escapes | 1 << adaptive).leading_zeros(), u8);
@@ -623,9 +650,10 @@ impl Adaptive {
         Packets { vcs, escapes, turning, deciding, legs, sizes }
     }
 
-    /// All headings of packets: the ways of half rings if these are drawn, and, if `binds` is set,
-    /// any choice of ways round in some dimensions.
-    fn headings(&self, fabric: &Fabric, binds: bool) -> impl Iterator<Item = Heading> {
+    /// All headings of packets: the ways of half rings if these are drawn, and, if the rule binds
+    /// packets, any choice of ways round in some dimensions.
+    fn headings(&self, fabric: &Fabric) -> impl Iterator<Item = Heading> {
+        let binds = self.rules.non_minimal.binds();
         let torus = fabric.coordinates();
         let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
         let rings = closed.fold(0u8, |set, dimension| set | 1 << dimension);

@@ -225,7 +225,7 @@ impl Checks<'_> {
     fn virtual_channels(&mut self, draft: &Draft) {
         let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
         let Some((key, reason)) = rules.flaw() else { return };
-        let tables = ["adaptive", "pick_orthant", "outflank"];
+        let tables = ["adaptive", "pick_orthant", "outflank", "two_phase"];
         let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));
         let key = self.written(&keys);
         let message = format!("with this virtual channel packets could deadlock: {reason}");

@@ -83,6 +83,11 @@ impl Network {
         Ok(reading.network.expect("or it was reported"))
     }
 
+    /// What a user is to know of the files and keys that describe it, a sentence or two each.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.topology.notes().iter().cloned().chain(self.routing.note())
+    }
+
     pub(super) fn new(
         topology: TopologySpec,
         fabric: Fabric,

@@ -28,6 +28,8 @@ pub enum RoutingSpec {
     Angara {
         algorithm: Row<Algorithm>,
         parameters: Parameters,
+        /// The keys that are given though they are another algorithm's.
+        ignored: Vec<String>,
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
@@ -155,7 +157,7 @@ impl RoutingSpec {
                     None => Ok(Routes::Adaptive(adaptive)),
                 }
             }
-            Self::Angara { algorithm, ref parameters } => {
+            Self::Angara { algorithm, ref parameters, .. } => {
                 self.check(fabric)?;
                 let choices = Choices::new(Region::new(fabric), parameters.freedoms);
                 (algorithm.table)(&choices, parameters, seed)
@@ -223,13 +225,29 @@ impl RoutingSpec {
         }
     }
 
+    /// What a user is to know of its keys.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self::Angara { algorithm, ignored, .. } = self else { return None };
+        let keys: Vec<String> = ignored.iter().map(|key| format!("`{key}`")).collect();
+        let are = if keys.len() == 1 { "is another algorithm's" } else { "are other algorithms'" };
+        let text = || {
+            format!(
+                "{} of [routing.angara] {are}: `algorithm = \"{}\"` ignores {}",
+                keys.join(", "),
+                algorithm.name,
+                if keys.len() == 1 { "it" } else { "them" }
+            )
+        };
+        (!keys.is_empty()).then(text)
+    }
+
     /// Whether the routing is one for fabrics of this kind.
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
             // Without a ring there is no detour to choose, and the name would promise one.
             return match &rules.non_minimal {
-                rule if rule.binds() && !ring => Err(RoutingError::NoRing(rule.title())),
+                rule if rule.needs_a_ring() && !ring => Err(RoutingError::NoRing(rule.title())),
                 _ => Ok(()),
             };
         }
@@ -284,7 +302,7 @@ impl RoutingSpec {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
                 None => Ok(()),
             },
-            Self::Angara { ref algorithm, parameters: Parameters { freedoms, .. } } => {
+            Self::Angara { ref algorithm, parameters: Parameters { freedoms, .. }, .. } => {
                 let region = Region::new(fabric);
                 enough_memory(&region, freedoms, algorithm)?;
                 let unroutable = unroutable(&region, freedoms);

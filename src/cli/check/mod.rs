@@ -129,7 +129,7 @@ impl Check {
                 sweep.as_ref().map_or_else(String::new, survey::text)
             ))?;
         }
-        for note in scenario.network.topology.notes() {
+        for note in scenario.network.notes() {
             say(&format!("note: {note}"));
         }
         for note in text::notes([&scenario]) {

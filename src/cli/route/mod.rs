@@ -187,7 +187,12 @@ impl Route {
             return Err(Failure::input(message));
         }
         let network = Network::read(&input.document()?)?;
-        for note in network.topology.notes() {
+        // Another algorithm than the scenario's has keys of its own.
+        let notes: Vec<String> = match self.compare || self.algorithm.is_some() {
+            true => network.topology.notes().to_vec(),
+            false => network.notes().collect(),
+        };
+        for note in notes {
             say(&format!("note: {note}"));
         }
         if let Some(names) = &self.look.detours {

@@ -180,7 +180,7 @@ fn every_component_that_a_scenario_can_name_is_in_a_piece() {
     each_in("routing.agnostic.algorithm", &mut names::<agnostic::Algorithm>());
     each_in("routing.angara.algorithm", &mut names::<angara::Algorithm>());
     each_in("routing.", &mut names::<AdaptiveKind>());
-    each_in("outflank}.selection", &mut names::<Selection>().filter(|name| *name != "most-room"));
+    each_in("two_phase}.selection", &mut names::<Selection>().filter(|name| *name != "most-room"));
     each_in("routing.relation.rule", &mut names::<RelationRule>());
     each_in("routing.relation.rule", &mut names::<PhasedKind>());
     each_in("routing.relation.selection", &mut names::<PathSelection>());

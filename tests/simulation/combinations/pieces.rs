@@ -32,6 +32,7 @@ pub const TABLES: [&[&str]; 4] = [
         "adaptive",
         "pick_orthant",
         "outflank",
+        "two_phase",
         "angara",
         "file",
         "opensm",
@@ -321,7 +322,7 @@ pub fn pieces() -> Vec<Piece> {
     all.into_iter()
         .map(|piece| {
             let only = |group, names: &[&str]| piece.tables[group] & !bits(group, names) == 0;
-            let chooses = only(1, &["adaptive", "pick_orthant", "outflank"]);
+            let chooses = only(1, &["adaptive", "pick_orthant", "outflank", "two_phase"]);
             let of_trees = only(2, &["collective"]);
             let piece = if chooses { piece.rarely(&["outputs"]) } else { piece };
             if of_trees {
@@ -446,6 +447,9 @@ fn routings(all: &mut Vec<Piece>) {
         "routing.outflank.steps = 1",
         "routing.outflank.steps_percent = 50",
         "routing.outflank.full_weight_factor = 0.3",
+        "routing.two_phase.rule = \"valiant\"",
+        "routing.two_phase.rule = \"romm\"",
+        "routing.two_phase.rule = \"rlb\"",
     ];
     all.extend(each("routing", &on_tori).map(|piece| piece.among(&["torus"])));
     let order = "routing.direction_order.order = [\"+y\", \"-x\", \"-y\", \"+x\"]";
@@ -507,10 +511,10 @@ fn routings(all: &mut Vec<Piece>) {
     ];
     all.extend(each("routing", &dumps));
     let selections = [
-        "routing.{adaptive|pick_orthant|outflank}.selection = \"first\"",
-        "routing.{adaptive|pick_orthant|outflank}.selection = \"straight\"",
-        "routing.{adaptive|pick_orthant|outflank}.selection = \"random\"",
-        "routing.{adaptive|pick_orthant|outflank}.selection = \"lru\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.selection = \"first\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.selection = \"straight\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.selection = \"random\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.selection = \"lru\"",
         "routing.relation.selection = { random = { paths = 3, choice = \"round-robin\" } }",
         "routing.relation.selection = { random = { paths = 3, choice = \"hash\" } }",
         "routing.relation.selection = \"random\"",
@@ -529,8 +533,8 @@ fn routings(all: &mut Vec<Piece>) {
         if whole { piece.rarely(&choosing) } else { piece }
     }));
     let ties = [
-        "routing.{adaptive|pick_orthant|outflank}.tie = \"plus\"",
-        "routing.{adaptive|pick_orthant|outflank}.tie = \"random\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.tie = \"plus\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.tie = \"random\"",
         "routing.relation.ties = \"random\"",
         "routing.relation.ties = \"first\"",
     ];
@@ -543,14 +547,14 @@ fn routings(all: &mut Vec<Piece>) {
     ];
     all.extend(each("preference", &preferences));
     let throttles = [
-        "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 1",
-        "routing.{adaptive|pick_orthant|outflank|relation}.injection_bubble = 3",
+        "routing.{adaptive|pick_orthant|outflank|two_phase|relation}.injection_bubble = 1",
+        "routing.{adaptive|pick_orthant|outflank|two_phase|relation}.injection_bubble = 3",
     ];
     all.extend(each("injection bubble", &throttles).map(|piece| piece.rarely(&["outputs"])));
     let escapes = [
-        "routing.{adaptive|pick_orthant|outflank}.escape = \"up-down\"",
-        "routing.{adaptive|pick_orthant|outflank}.escape = \"nue\"",
-        "routing.{adaptive|pick_orthant|outflank}.escape = \"dateline\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.escape = \"up-down\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.escape = \"nue\"",
+        "routing.{adaptive|pick_orthant|outflank|two_phase}.escape = \"dateline\"",
     ];
     all.extend(each("escape", &escapes));
     let channels =

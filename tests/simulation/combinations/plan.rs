@@ -268,7 +268,7 @@ fn tables(drawn: &[&Piece], random: &mut ChaCha8Rng) -> [Option<&'static str>; 4
     let ending = if of_tori || without & !1 == 0 { left[2] } else { without };
     let others: Vec<&str> = names(2, ending & !1).collect();
     let workload = if load { "traffic" } else { others.choose(random).expect("possible") };
-    let chooses = matches!(routing, Some("adaptive" | "pick_orthant" | "outflank"));
+    let chooses = matches!(routing, Some("adaptive" | "pick_orthant" | "outflank" | "two_phase"));
     let without = left[3] & !bits(3, &["outputs"]);
     if without != 0 && (chooses || workload == "collective") {
         left[3] = without;

@@ -167,7 +167,7 @@ fn several(all: &mut Vec<Piece>) {
         "workloads.own.packets = \"adaptive-responses\"\nworkloads.other = { packets = \"adaptive-responses\", \
          remote_memory = { operation = \"get\", pattern = \"all-to-all\", message = \"64 B\" } }",
     ];
-    let adaptive = ["adaptive", "pick_orthant", "outflank"];
+    let adaptive = ["adaptive", "pick_orthant", "outflank", "two_phase"];
     all.extend(each("beside", &on_tori).map(|piece| piece.among(&adaptive)));
     let of_source = "workloads.other = { packets = \"response\", traffic = { pattern = \"uniform\", load = 0.1 } }";
     let of_source = Piece::new("beside", of_source).among(&["torus"]);

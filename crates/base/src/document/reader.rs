@@ -203,6 +203,11 @@ impl<'d> Reader<'d> {
         Some(self.scope.table?.get(key)?.place.clone())
     }
 
+    /// The keys that are written in the table, in their order.
+    pub fn keys(&self) -> impl Iterator<Item = &'d str> {
+        self.scope.table.into_iter().flat_map(|table| table.entries.iter().map(|it| &*it.key))
+    }
+
     /// Place of the key itself.
     pub fn key_place(&self, key: &str) -> Option<Location> {
         let entry = self.scope.table?.entry(key)?;

@@ -294,7 +294,7 @@ impl<'a> Lists<'a> {
             Followed::Torus(adaptive) if !adaptive.decides() => LongerWays::No,
             Followed::Torus(adaptive) => match adaptive.rule() {
                 ByDetours::Minimal => LongerWays::No,
-                ByDetours::Nodes(_) => LongerWays::Some,
+                ByDetours::Nodes(_) | ByDetours::Phases(_) => LongerWays::Some,
                 ByDetours::Orthants(_) => {
                     let torus = self.fabric.coordinates();
                     LongerWays::AtMost(torus.sizes().iter().map(|size| size - 1).sum())

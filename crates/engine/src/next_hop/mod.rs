@@ -248,7 +248,7 @@ impl<'f> Routing<'f> {
     #[inline]
     pub(super) fn misroutes(&self) -> &'static [Misroute] {
         match self {
-            Self::Torus(_) => &Misroute::ON_TORI,
+            Self::Torus(adaptive) => torus::kinds(adaptive),
             _ => &Misroute::BY_PHASES,
         }
     }

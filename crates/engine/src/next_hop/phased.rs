@@ -152,7 +152,7 @@ impl RelationTables<'_> {
         if is_detour {
             let at_source = router == context.end(packets.packets[slot as usize].source).router;
             let kind = if at_source { Misroute::AtSource } else { Misroute::OnTheWay };
-            packets.origins[slot as usize].set_misroute(Some(kind));
+            packets.origins[slot as usize].set_misroute(Some(kind), &Misroute::BY_PHASES);
         }
     }
 

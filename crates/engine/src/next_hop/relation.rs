@@ -168,7 +168,8 @@ impl<'f> RelationTables<'f> {
         let class = course.phase;
         packet.route = Address { destination, class, first_vc: 0, ejection }.into();
         rest.iter_mut().for_each(|word| *word = course.via.into());
-        origin.set_misroute((course.via != NONE).then_some(Misroute::AtSource));
+        let kind = (course.via != NONE).then_some(Misroute::AtSource);
+        origin.set_misroute(kind, &Misroute::BY_PHASES);
         origin.hops = 0;
     }
 

@@ -71,13 +71,13 @@ pub(super) fn next_hop(
     packets: &Packets,
     Head { slot, router: here, vc, .. }: Head,
 ) -> NextHop {
-    let AdaptiveRoute { destination, ejection, mut heading, mut phase } =
+    let AdaptiveRoute { destination, ejection, heading, mut phase } =
         packets.packets[slot as usize].route.into();
     let mut to = destination;
     if phase == AdaptivePhase::ToIntermediate {
         let intermediate = fitted!(packets.rest_of(slot)[0], u32);
         if intermediate == here {
-            (phase, heading.bound) = (AdaptivePhase::ToDestination, 0);
+            phase = AdaptivePhase::ToDestination;
         } else {
             to = intermediate;
         }
@@ -120,7 +120,7 @@ pub(super) fn decide(
         to: route.destination,
         heading: route.heading,
         drawn: packet.note,
-        kind: packets.origins[slot as usize].misroute(&Misroute::ON_TORI),
+        kind: packets.origins[slot as usize].misroute(kinds(adaptive)),
     };
     let full = (capacity + 1).saturating_sub(packet.flits.into());
     let decided = adaptive.decide(here, course, used, full);
@@ -135,13 +135,19 @@ pub(super) fn decide(
     if let Some(decided) = decided {
         route.heading = decided.heading;
         let origin = &mut packets.origins[slot as usize];
-        origin.set_misroute(decided.kind);
+        origin.set_misroute(decided.kind, kinds(adaptive));
         if !adaptive.has_table() {
             let hops = |course| adaptive.hops(here, route.destination, course);
             origin.hops = origin.hops - hops(&course) + hops(&decided);
         }
     }
     packets.packets[slot as usize].route = route.into();
+}
+
+/// The kinds of detours that packets take.
+#[inline]
+pub(super) fn kinds(adaptive: &Adaptive) -> &'static [Misroute] {
+    adaptive.rules().non_minimal.kinds()
 }
 
 /// The router of a packet's destination, and its ejection channel there.
@@ -187,7 +193,7 @@ fn turn(packets: &mut Packets, slot: u32, here: u32) {
     if route.phase != AdaptivePhase::ToIntermediate || packets.rest_of(slot)[0] != u64::from(here) {
         return;
     }
-    (route.phase, route.heading.bound) = (AdaptivePhase::ToDestination, 0);
+    route.phase = AdaptivePhase::ToDestination;
     packets.packets[slot as usize].route = route.into();
 }
 
@@ -210,7 +216,7 @@ pub(super) fn inject(
     if vc == context.channels.adaptive && from != to {
         let course = adaptive.inject(from, to, random);
         packet.note = course.drawn;
-        origin.set_misroute(course.kind);
+        origin.set_misroute(course.kind, kinds(adaptive));
         let known = !adaptive.has_table();
         origin.hops = if known { adaptive.hops(from, to, &course) } else { 0 };
         route.heading = course.heading;

@@ -143,8 +143,10 @@ impl Origin {
         number.checked_sub(1).map(|number| kinds[number])
     }
 
-    pub(crate) fn set_misroute(&mut self, kind: Option<Misroute>) {
-        let number = kind.map_or(0, |kind| kind.place() + 1);
+    /// Sets the detour that it takes, one of the kinds of its routing, which are three at most.
+    pub(crate) fn set_misroute(&mut self, kind: Option<Misroute>, kinds: &[Misroute]) {
+        let place = |kind| kinds.iter().position(|&own| own == kind).expect("one of its kinds");
+        let number = kind.map_or(0, |kind| fitted!(place(kind) + 1, u8));
         self.flags = self.flags & !MISROUTE | number;
     }
 }
@@ -336,16 +338,17 @@ mod tests {
     fn what_became_of_a_packet_is_kept() {
         for class in 0..MAX_WORKLOADS as u8 {
             let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5, class);
-            for kinds in [&Misroute::ON_TORI[..], &Misroute::BY_PHASES] {
+            let on_tori = [Misroute::OutFlank, Misroute::Wraparound, Misroute::Orthant];
+            for kinds in [&on_tori[..], &Misroute::BY_PHASES] {
                 for kind in kinds.iter().copied().map(Some).chain([None]) {
-                    origin.set_misroute(kind);
+                    origin.set_misroute(kind, kinds);
                     assert_eq!((origin.misroute(kinds), origin.is_useless()), (kind, false));
                     assert_eq!(origin.class(), class);
                 }
             }
-            origin.set_misroute(Some(Misroute::Orthant));
+            origin.set_misroute(Some(Misroute::Orthant), &on_tori);
             origin.lose();
-            let kind = origin.misroute(&Misroute::ON_TORI);
+            let kind = origin.misroute(&on_tori);
             assert_eq!((kind, origin.is_useless()), (Some(Misroute::Orthant), true));
             origin.spoil();
             assert_eq!((origin.class(), origin.is_fresh()), (class, true));

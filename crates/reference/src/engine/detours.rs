@@ -1,5 +1,5 @@
-//! Adaptive routings, from docs/model.md ("Adaptive routing"), \[outflank\], \[goal-routing\] and
-//! \[cqr\] alone: where packets may go on, what they are bound to, which detour pays. Shared with
+//! Adaptive routings, from docs/model.md ("Adaptive routing"), \[outflank\], \[goal-routing\],
+//! \[cqr\], \[valiant\], \[romm\] and \[rlb\] alone: where packets may go on, what they are bound to, which detour pays. Shared with
 //! the fast engine are the rules as the scenario has them, the torus, and the table of the escape,
 //! which is data. Everything is looked for anew each time, coordinate by coordinate.
 
@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Torus};
 use flitlab_routing::adaptive::{
-    BoundRule, ByDetours, ChannelQueue, Detours, Family, Goal, Heading, Misroute, Outputs,
-    Selection, Tie,
+    BoundRule, ByDetours, ChannelQueue, Detours, Family, Goal, Heading, Misroute, Outputs, Rlb,
+    Romm, Selection, Tie, Valiant,
     profit::{IdleRatio, Weights},
 };
 use flitlab_routing::{self, AdaptiveRules, EscapeRule, Routes};
@@ -53,6 +53,9 @@ enum Rule {
     Minimal,
     Goal,
     ChannelQueue,
+    Valiant,
+    Romm,
+    Rlb,
     /// With the weight of the distance where the shortest ways have no room.
     Profit(Family, Weights, f64),
     /// Of another crate, which is asked.
@@ -65,11 +68,15 @@ impl Rule {
             ByDetours::Minimal => return Self::Minimal,
             ByDetours::Orthants(rule) => &**rule,
             ByDetours::Nodes(rule) => &**rule,
+            ByDetours::Phases(rule) => &**rule,
         };
         match rule.downcast_ref::<Detours>() {
             Some(detours) => Self::Profit(detours.family, detours.weights, detours.full_distance),
             None if rule.is::<Goal>() => Self::Goal,
             None if rule.is::<ChannelQueue>() => Self::ChannelQueue,
+            None if rule.is::<Valiant>() => Self::Valiant,
+            None if rule.is::<Romm>() => Self::Romm,
+            None if rule.is::<Rlb>() => Self::Rlb,
             None => Self::Outside,
         }
     }
@@ -239,17 +246,78 @@ impl<'a> Adaptive<'a> {
                 round.negative = drawn >> dimension & 1 == 1;
             }
         }
-        let mut kind = None;
-        if matches!(self.rule, Rule::Goal) {
-            rounds = self.bound(source, destination, |_, ahead, behind| {
-                // The short way of d hops with probability (k - d) / k, so either way by the hops
-                // of the other one.
-                random.random_range(0..(ahead + behind) as u16) < ahead as u16
-            });
-            kind = self.orthant(source, destination, &rounds);
+        let (mut to, mut kind) = (destination, None);
+        match self.rule {
+            Rule::Goal => {
+                rounds = self.drawn_orthant(source, destination, random);
+                kind = self.orthant(source, destination, &rounds);
+            }
+            Rule::Valiant | Rule::Romm | Rule::Rlb => {
+                if matches!(self.rule, Rule::Rlb) {
+                    let told = rounds;
+                    rounds = self.drawn_orthant(source, destination, random);
+                    for (round, told) in rounds.iter_mut().zip(told) {
+                        round.negative = if round.bound { round.negative } else { told.negative };
+                    }
+                }
+                let node = loop {
+                    let node = match self.rule {
+                        Rule::Valiant => random.random_range(0..self.torus.nodes()),
+                        _ => self.drawn_between(source, destination, &rounds, random),
+                    };
+                    if self.has_end(node) || !self.has_table() {
+                        break node;
+                    }
+                };
+                let way = |from, to| self.hops(from, to, &rounds);
+                let longer = way(source, node) + way(node, destination);
+                if longer > self.hops(source, destination, &self.free()) {
+                    kind = Some(Misroute::AtSource);
+                }
+                to = if node == source { destination } else { node };
+            }
+            _ => {}
         }
         let drawn = if self.rules.selection.draws() { random.random() } else { 0 };
-        Course { to: destination, rounds, drawn, kind }
+        Course { to, rounds, drawn, kind }
+    }
+
+    /// The ways round rings that GOAL draws: the short one of d hops with probability (k - d) / k, so
+    /// either way by the hops of the other one.
+    fn drawn_orthant(&self, source: u32, destination: u32, random: &mut ChaCha8Rng) -> Vec<Round> {
+        self.bound(source, destination, |_, ahead, behind| {
+            random.random_range(0..(ahead + behind) as u16) < ahead as u16
+        })
+    }
+
+    /// A node between two others, each as likely: on the ways round that a packet is bound to, else on
+    /// a shortest way, in the half of a ring that is told or drawn.
+    fn drawn_between(
+        &self,
+        source: u32,
+        destination: u32,
+        rounds: &[Round],
+        random: &mut ChaCha8Rng,
+    ) -> u32 {
+        let ports = self.nearer(source, destination, rounds);
+        let leads = |port: usize| ports.contains(&(port as u16));
+        let mut place = self.torus.coordinates(source);
+        for (dimension, at) in place.iter_mut().enumerate() {
+            let [plus, minus] = [dimension, dimension + self.torus.dimensions()];
+            let back = leads(minus) && (!leads(plus) || random.random());
+            let (ahead, behind) = self.both_ways(source, destination, dimension);
+            let Some(hops) = (if back { behind } else { ahead }) else { continue };
+            let steps = u32::from(random.random_range(0..=hops as u16));
+            let size = self.torus.sizes()[dimension];
+            *at = (*at + if back { size - steps } else { steps }) % size;
+        }
+        self.torus.node(&place).expect("it lies inside")
+    }
+
+    /// Whether packets can end at a node.
+    fn has_end(&self, node: u32) -> bool {
+        let mut terminals = 0..self.fabric.terminals();
+        terminals.any(|it| self.fabric.terminal_router(it) == Some(node))
     }
 
     /// A course of the fast engine.
@@ -340,7 +408,7 @@ impl<'a> Adaptive<'a> {
     ) -> Option<Course> {
         let destination = course.to;
         match self.rule {
-            Rule::Minimal | Rule::Goal => None,
+            Rule::Minimal | Rule::Goal | Rule::Valiant | Rule::Romm | Rule::Rlb => None,
             Rule::Outside => self.ask(source, &course, used, (buffer + 1).saturating_sub(flits)),
             Rule::ChannelQueue => {
                 let rounds = self.bound(source, destination, |dimension, ahead, behind| {
@@ -587,10 +655,8 @@ impl<'a> Adaptive<'a> {
             })
         };
         let leads_round = is_other(source, node) && is_other(node, destination);
-        let mut terminals = 0..self.fabric.terminals();
-        let has_end = terminals.any(|it| self.fabric.terminal_router(it) == Some(node));
         let hops = self.through(source, node, destination);
-        let exists = leads_round && (has_end || !self.has_table());
+        let exists = leads_round && (self.has_end(node) || !self.has_table());
         exists.then(|| Detour { node, hops, rounds: course.rounds.clone(), kind })
     }
 
@@ -687,6 +753,10 @@ fn the_reference_engine_decides_on_the_same_detours() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let rules_of_detours = [
         NonMinimalRule::new("cqr", ""),
+        NonMinimalRule::new("goal", ""),
+        NonMinimalRule::new("valiant", ""),
+        NonMinimalRule::new("romm", ""),
+        NonMinimalRule::new("rlb", ""),
         NonMinimalRule::new("profit", "distance_weight = 0.58"),
         NonMinimalRule::new("outflank", "distance_weight = 0.58"),
         NonMinimalRule::new("profit", "distance_weight = 3\nfull_weight_factor = 0.1"),

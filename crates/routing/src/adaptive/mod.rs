@@ -11,6 +11,7 @@
 //! | [`selection`](Selection) | the one of them that a packet prefers |
 //! | [`rule`](AdaptiveRule) | the trait of rules with detours, and their rows in the registry |
 //! | [`orthant`](orthants) | Pick Orthant Routing, GOAL, CQR |
+//! | [`two_phase`](Valiant) | by way of a node that is drawn: Valiant's routing, ROMM, RLB |
 //! | [`intermediate`](Candidate) | OutFlank Routing's intermediate nodes |
 //! | [`profit`] | congestion against distance, equations (15) to (17) |
 //! | [`pair`](PairDetours) | the intermediate nodes of one pair, with what each costs |
@@ -30,6 +31,7 @@ mod pair;
 pub mod profit;
 mod rule;
 mod selection;
+mod two_phase;
 
 pub use compass::{Compass, Heading};
 pub use detours::{Detours, Family};
@@ -42,6 +44,8 @@ pub use orthant::{ChannelQueue, Goal, orthants};
 pub use pair::{IntermediateNode, PairDetours};
 pub use rule::{
     AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Bind, BoundRule, ByDetours, Intermediate,
-    Live, NonMinimalRule, Read, When,
+    Live, NonMinimalRule, Read, TwoPhase, When,
 };
 pub use selection::{Outputs, Selection, SelectionRule, drawn_at};
+use two_phase::{RLB, ROMM, VALIANT};
+pub use two_phase::{Rlb, Romm, Valiant};

@@ -124,7 +124,8 @@ mod tests {
         let compass = Compass::new(&torus, true);
         let mut random = ChaCha8Rng::seed_from_u64(1);
         let live = Live::default();
-        let packet = AtInjection { compass: &compass, source: 0, destination: 3, live };
+        let packet =
+            AtInjection { compass: &compass, source: 0, destination: 3, negative: 0, live };
         // Three hops forward of eight; none in the other dimension.
         let short = (0..10_000)
             .filter(|_| {

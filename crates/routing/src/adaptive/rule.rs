@@ -1,12 +1,13 @@
 //! Rules that may lead a new packet off the shortest ways.
 //!
-//! A rule is an [`AdaptiveRule`] for one of two kinds of detours. The kind is the type of its
+//! A rule is an [`AdaptiveRule`] for one of three kinds of detours. The kind is the type of its
 //! decisions, so that a rule can't lead a packet where it has not said it would:
 //!
 //! | decision | detour | escapes of a packet |
 //! |---|---|---|
 //! | [`Heading`] | bound to one way round some rings | one virtual channel |
 //! | [`Intermediate`] | through an intermediate node | one virtual channel for each leg |
+//! | [`TwoPhase`] | through an intermediate node, and bound to ways round on both legs | the same |
 //!
 //! The proofs try all decisions of that kind, from all places where the rule [decides](When).
 //! A row of the registry, an [`AdaptiveKind`], has the rule's name and what reads its keys. With
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{CQR, Compass, Detours, GOAL, Heading, Misroute, OUTFLANK, PROFIT};
+use super::{CQR, Compass, Detours, GOAL, Heading, Misroute, OUTFLANK, PROFIT, RLB, ROMM, VALIANT};
 use flitlab_base::document::Reader;
 use flitlab_base::registry::{Component, Row};
 use flitlab_fabric::Torus;
@@ -46,6 +47,16 @@ pub struct Intermediate {
     pub across: bool,
 }
 
+/// A node by way of which a packet goes, and the ways round rings that it is bound to on both legs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TwoPhase {
+    /// The number of the node; one where packets can end ([`Live::ends`]). If it is one of the
+    /// packet's ends, there is one leg.
+    pub node: u32,
+    /// The ways round.
+    pub heading: Heading,
+}
+
 /// The live ports and nodes that a decision at a router depends on. By default all are alive.
 #[derive(Clone, Copy, Debug)]
 pub struct Live<'f> {
@@ -70,6 +81,9 @@ pub struct AtInjection<'a> {
     pub source: u32,
     /// The router of its destination.
     pub destination: u32,
+    /// The dimensions whose half rings it goes in the negative direction, a bit each, if they are
+    /// told.
+    pub negative: u8,
     /// The ports of the source's router and the nodes that are alive.
     pub live: Live<'a>,
 }
@@ -105,7 +119,8 @@ impl AtRouter<'_> {
     }
 }
 
-/// A rule that may lead packets on detours of one kind: [`Heading`] or [`Intermediate`].
+/// A rule that may lead packets on detours of one kind: [`Heading`], [`Intermediate`] or
+/// [`TwoPhase`].
 ///
 /// It is asked at the place that its [row](AdaptiveKind::when) says. `None` leaves a packet on the
 /// shortest ways.
@@ -122,15 +137,18 @@ pub trait AdaptiveRule<Detour>: Any + fmt::Debug + Send + Sync {
 }
 
 /// One thing for each kind of detours. `Orthants` is for rules that bind packets to ways round
-/// rings, `Nodes` for those that lead them through intermediate nodes.
+/// rings, `Nodes` for those that lead them through intermediate nodes, `Phases` for those that do
+/// both.
 #[derive(Clone, Copy, Debug)]
-pub enum ByDetours<Orthants, Nodes> {
+pub enum ByDetours<Orthants, Nodes, Phases> {
     /// For routing without detours.
     Minimal,
     /// For decisions of type [`Heading`].
     Orthants(Orthants),
     /// For decisions of type [`Intermediate`].
     Nodes(Nodes),
+    /// For decisions of type [`TwoPhase`].
+    Phases(Phases),
 }
 
 /// Makes a rule for a torus, or says why it has none there.
@@ -141,10 +159,15 @@ pub type Bind<Detour> =
 pub type Read<Detour> = fn(&mut Reader<'_>) -> Option<Bind<Detour>>;
 
 /// A rule on a torus.
-pub type BoundRule = ByDetours<Arc<dyn AdaptiveRule<Heading>>, Arc<dyn AdaptiveRule<Intermediate>>>;
+pub type BoundRule = ByDetours<
+    Arc<dyn AdaptiveRule<Heading>>,
+    Arc<dyn AdaptiveRule<Intermediate>>,
+    Arc<dyn AdaptiveRule<TwoPhase>>,
+>;
 
 /// An adaptive rule as scenarios name it. Those of orthants are the values of `rule` in
-/// `[routing.pick_orthant]`. The others have a table of their own, with their keys.
+/// `[routing.pick_orthant]`, those of two phases in `[routing.two_phase]`. The others have a table
+/// of their own, with their keys.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -181,7 +204,7 @@ pub struct AdaptiveKind {
     /// Estimates the bytes that the rule takes on a torus.
     pub memory: fn(&Torus) -> u64,
     /// Reads the keys of the rule.
-    pub read: ByDetours<Read<Heading>, Read<Intermediate>>,
+    pub read: ByDetours<Read<Heading>, Read<Intermediate>, Read<TwoPhase>>,
 }
 
 impl AdaptiveKind {
@@ -196,17 +219,32 @@ impl AdaptiveKind {
     pub const fn nodes(title: &'static str, when: When, read: Read<Intermediate>) -> Self {
         Self { title, when, draws: false, memory: |_| 0, read: ByDetours::Nodes(read) }
     }
+
+    /// A rule that draws a node when a packet is injected. It has no large tables.
+    pub const fn two_phase(title: &'static str, read: Read<TwoPhase>) -> Self {
+        let when = When::AtInjection;
+        Self { title, when, draws: false, memory: |_| 0, read: ByDetours::Phases(read) }
+    }
 }
 
 impl Component for AdaptiveKind {
     const NOUN: &'static str = "adaptive rule";
 
     /// Other routings, whose tables stand beside those of rules.
-    const RESERVED: &'static [&'static str] =
-        &["direction_order", "angara", "file", "pick_orthant", "agnostic", "opensm", "relation"];
+    const RESERVED: &'static [&'static str] = &[
+        "direction_order",
+        "angara",
+        "file",
+        "pick_orthant",
+        "two_phase",
+        "agnostic",
+        "opensm",
+        "relation",
+    ];
 
     fn built_in() -> &'static [Row<Self>] {
-        static RULES: [Row<AdaptiveKind>; 5] = [ABR, PROFIT, GOAL, CQR, OUTFLANK];
+        static RULES: [Row<AdaptiveKind>; 8] =
+            [ABR, PROFIT, GOAL, CQR, OUTFLANK, VALIANT, ROMM, RLB];
         &RULES
     }
 }
@@ -234,7 +272,7 @@ pub struct NonMinimalRule {
     row: &'static Row<AdaptiveKind>,
     /// The keys with their values as TOML; with the name they say which rule it is.
     keys: Arc<str>,
-    bind: ByDetours<Bind<Heading>, Bind<Intermediate>>,
+    bind: ByDetours<Bind<Heading>, Bind<Intermediate>, Bind<TwoPhase>>,
 }
 
 impl Default for NonMinimalRule {
@@ -252,6 +290,7 @@ impl NonMinimalRule {
             ByDetours::Minimal => ByDetours::Minimal,
             ByDetours::Orthants(read) => ByDetours::Orthants(read(reader)?),
             ByDetours::Nodes(read) => ByDetours::Nodes(read(reader)?),
+            ByDetours::Phases(read) => ByDetours::Phases(read(reader)?),
         };
         Some(Self { row, keys: reader.keys_since(start).into(), bind })
     }
@@ -274,14 +313,20 @@ impl NonMinimalRule {
 
     /// The name of the table of `[routing]` that has its keys.
     pub fn table(&self) -> &'static str {
-        if self.binds() { "pick_orthant" } else { self.row.name }
+        match self.bind {
+            ByDetours::Minimal | ByDetours::Nodes(_) => self.row.name,
+            ByDetours::Orthants(_) => "pick_orthant",
+            ByDetours::Phases(_) => "two_phase",
+        }
     }
 
     /// Where packets decide; `None` if there are no detours.
     pub(crate) fn when(&self) -> Option<When> {
         match self.bind {
             ByDetours::Minimal => None,
-            ByDetours::Orthants(_) | ByDetours::Nodes(_) => Some(self.row.when),
+            ByDetours::Orthants(_) | ByDetours::Nodes(_) | ByDetours::Phases(_) => {
+                Some(self.row.when)
+            }
         }
     }
 
@@ -296,6 +341,7 @@ impl NonMinimalRule {
             ByDetours::Minimal => ByDetours::Minimal,
             ByDetours::Orthants(bind) => ByDetours::Orthants(bind(torus)?),
             ByDetours::Nodes(bind) => ByDetours::Nodes(bind(torus)?),
+            ByDetours::Phases(bind) => ByDetours::Phases(bind(torus)?),
         })
     }
 
@@ -307,7 +353,7 @@ impl NonMinimalRule {
     pub fn detours(&self, torus: &Torus) -> Result<Option<Detours>, String> {
         let found = |rule: &dyn Any| rule.downcast_ref().cloned();
         Ok(match self.bind(torus)? {
-            ByDetours::Minimal => None,
+            ByDetours::Minimal | ByDetours::Phases(_) => None,
             ByDetours::Orthants(rule) => found(&*rule),
             ByDetours::Nodes(rule) => found(&*rule),
         })
@@ -318,23 +364,29 @@ impl NonMinimalRule {
         (self.row.memory)(torus)
     }
 
-    /// The kinds of detours that may occur.
+    /// The kinds of detours that may occur, at most three.
     pub fn kinds(&self) -> &'static [Misroute] {
         match self.bind {
             ByDetours::Minimal => &[],
             ByDetours::Orthants(_) => &[Misroute::Orthant],
             ByDetours::Nodes(_) => &[Misroute::OutFlank, Misroute::Wraparound],
+            ByDetours::Phases(_) => &[Misroute::AtSource],
         }
     }
 
     /// Whether packets may be bound to ways round rings.
     pub fn binds(&self) -> bool {
+        matches!(self.bind, ByDetours::Orthants(_) | ByDetours::Phases(_))
+    }
+
+    /// Whether packets choose among orthants, of which there is one where no dimension is a ring.
+    pub fn needs_a_ring(&self) -> bool {
         matches!(self.bind, ByDetours::Orthants(_))
     }
 
     /// Whether packets may go through an intermediate node.
     pub fn goes_via_intermediate(&self) -> bool {
-        matches!(self.bind, ByDetours::Nodes(_))
+        matches!(self.bind, ByDetours::Nodes(_) | ByDetours::Phases(_))
     }
 }
 

@@ -47,6 +47,7 @@ fn every_rule_is_proved_on_tori_with_failures() {
             NonMinimalRule::new("profit", ""),
             NonMinimalRule::new("goal", ""),
             outflank(),
+            NonMinimalRule::new("rlb", ""),
         ] {
             for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {
                 for escape in [Algorithm::NUE, Algorithm::UP_DOWN] {
@@ -84,6 +85,8 @@ fn escapes_with_datelines_are_proved_and_no_others_in_their_place() {
             NonMinimalRule::new("goal", ""),
             NonMinimalRule::new("cqr", ""),
             outflank(),
+            NonMinimalRule::new("valiant", ""),
+            NonMinimalRule::new("rlb", ""),
         ];
         for non_minimal in rules {
             for tie in [None, Some(Tie::Plus), Some(Tie::Random)] {

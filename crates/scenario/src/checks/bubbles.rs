@@ -69,7 +69,7 @@ impl Checks<'_> {
             );
             (message, format!("write at most {most}, or write a larger `buffer` in [router]"))
         };
-        let keys = ["relation", "adaptive", "pick_orthant", "outflank"]
+        let keys = ["relation", "adaptive", "pick_orthant", "outflank", "two_phase"]
             .map(|table| format!("routing.{table}.injection_bubble"));
         let key = self.written(&keys);
         self.refuse(&[key, "router.buffer"], message, help);

@@ -1,5 +1,5 @@
-//! `[routing.adaptive]`, `[routing.pick_orthant]` and `[routing.outflank]`: packets that choose
-//! their way.
+//! `[routing.adaptive]`, `[routing.pick_orthant]`, `[routing.outflank]` and `[routing.two_phase]`:
+//! packets that choose their way.
 
 use crate::{RouterModel, RoutingSpec};
 use flitlab_base::document::{
@@ -20,14 +20,16 @@ pub(super) const DATELINE: &str = "dateline";
 pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a packet that is injected leaves room in the buffer that it enters: \
      that throttles injection, and keeps throughput past saturation.";
 
-/// Those without detours and with intermediate nodes have each a table of their own. The others,
-/// which bind a packet to ways round rings, have one in common.
+/// Those without detours and with intermediate nodes have each a table of their own. Those that bind
+/// a packet to ways round rings have one in common, and so have those of two phases.
 pub(super) fn variants<'v, 'd>(
     registry: &'v Registry,
     model: &'v RouterModel,
 ) -> impl Iterator<Item = Variant<'v, 'd, RoutingSpec>> {
-    let (orthants, mut own): (Vec<_>, Vec<_>) =
+    let (orthants, others): (Vec<_>, Vec<_>) =
         registry.rows::<AdaptiveKind>().partition(|it| matches!(it.read, ByDetours::Orthants(_)));
+    let (two_phase, mut own): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|it| matches!(it.read, ByDetours::Phases(_)));
     let bubble = own.remove(0);
     let of_row = move |row: Registered<AdaptiveKind>| {
         row_with_keys(row, move |reader| {
@@ -35,32 +37,40 @@ pub(super) fn variants<'v, 'd>(
             rules(reader, rule, registry, model)
         })
     };
-    [of_row(bubble), pick_orthant(orthants, registry, model)]
-        .into_iter()
-        .chain(own.into_iter().map(of_row))
-}
-
-fn pick_orthant<'v, 'd>(
-    orthants: Vec<Registered<AdaptiveKind>>,
-    registry: &'v Registry,
-    model: &'v RouterModel,
-) -> Variant<'v, 'd, RoutingSpec> {
-    let usual = orthants[0];
-    let how = |name| format!("write [routing.pick_orthant] and below it `rule = \"{name}\"`");
-    let names: Vec<_> = orthants[1..].iter().map(|row| (row.name, how(row.name))).collect();
     let doc = "As [routing.adaptive], but a new packet is bound to one way round in each dimension, \
                which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR). For tori with one \
                dimension at least that is not open.";
-    with_keys("pick_orthant", doc, move |reader| {
-        let doc = "What chooses the ways round.";
-        let choice = Choice::usual("rule", "rule", usual.name, doc);
+    let pick_orthant =
+        family("pick_orthant", doc, ("What chooses the ways round.", orthants), registry, model);
+    let doc = "As [routing.adaptive], but each packet goes by way of a node that is drawn when it is injected, \
+               whatever the congestion (two-phase randomized routing: Valiant's, ROMM, RLB).";
+    let two_phase = family("two_phase", doc, ("What draws the node.", two_phase), registry, model);
+    [of_row(bubble), pick_orthant.known_as([("por", String::new())])]
+        .into_iter()
+        .chain(own.into_iter().map(of_row))
+        .chain([two_phase])
+}
+
+/// The table of rules that share one, whose key `rule` names one of them.
+fn family<'v, 'd>(
+    table: &'static str,
+    doc: &'static str,
+    (of_rule, rows): (&'static str, Vec<Registered<AdaptiveKind>>),
+    registry: &'v Registry,
+    model: &'v RouterModel,
+) -> Variant<'v, 'd, RoutingSpec> {
+    let usual = rows[0];
+    let how = |name| format!("write [routing.{table}] and below it `rule = \"{name}\"`");
+    let names: Vec<_> = rows.iter().map(|row| (row.name, how(row.name))).collect();
+    with_keys(table, doc, move |reader| {
+        let choice = Choice::usual("rule", "rule", usual.name, of_rule);
         let read = |row: Registered<AdaptiveKind>| {
             row_with_keys(row, move |reader| NonMinimalRule::read(row.row, reader))
         };
-        let rule = reader.choice(&choice, orthants.into_iter().map(read).collect());
+        let rule = reader.choice(&choice, rows.into_iter().map(read).collect());
         rules(reader, rule, registry, model)
     })
-    .known_as([("por", String::new())].into_iter().chain(names))
+    .known_as(names)
 }
 
 /// Reads the keys that all adaptive routings have. `non_minimal` is `None` if the rule's own are

@@ -24,7 +24,7 @@ use flitlab::report::{
     DeadlockNote, DigestLog, Label, Point, ReportError, ResultFolder, ResultRows, Status,
     write_messages, write_packets,
 };
-use flitlab::scenario::{Deadlock, RouterModel, Scenario};
+use flitlab::scenario::{Deadlock, Scenario};
 use flitlab::stop;
 use flitlab::sweep::{
     BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
@@ -319,7 +319,9 @@ impl Run {
 
     /// Refuses what only the engine has.
     fn refuse_of_engine(&self, scenario: &Scenario) -> Result<(), Failure> {
-        let RouterModel::OutputQueued(_) = scenario.router else { return Ok(()) };
+        if scenario.parameters.kind.output_queues().is_none() {
+            return Ok(());
+        }
         let asked = [
             ("--checkpoint", self.keeping.path().is_some(), "keep no state"),
             ("--log", self.log.is_some(), "write their digest at the end only"),

@@ -15,6 +15,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use flitlab::engine::{FEATURES, FeatureRow, Support};
+
 use crate::common::slice::{at_least, is_in_slice};
 use crate::common::workplace::Workplace;
 
@@ -361,6 +363,36 @@ fn the_map_of_the_house_names_every_crate_and_every_room_of_the_engine() {
     };
     let missing: Vec<&String> = names.iter().filter(|name| !is_named(name)).collect();
     assert!(missing.is_empty(), "docs/architecture.md does not name {missing:?}");
+}
+
+/// The table of what each kind of routers can do, as the page has it.
+fn features() -> String {
+    let cell = |support| match support {
+        Support::Yes => "yes".to_owned(),
+        Support::Absent => "not counted: its columns are absent".into(),
+        Support::No(why) => format!("no: {why}"),
+    };
+    let row = |row: &FeatureRow| {
+        let kinds =
+            [row.whole_packets, row.output_buffers, row.shared_links, row.output_queues].map(cell);
+        format!("| {} | {} |\n", row.name, kinds.join(" | "))
+    };
+    let head = "| | whole packets | buffers at outputs | flit by flit | output queues |\n|---|---|---|---|---|\n";
+    head.to_owned() + &FEATURES.iter().map(row).collect::<String>()
+}
+
+#[test]
+fn the_matrix_of_features_is_that_of_the_table_that_check_refuses_by() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("<!-- features -->\n").expect("a place for it");
+    let (own, after) = rest.split_once("<!-- end of features -->").expect("its end");
+    let table = format!("\n{}\n", features());
+    if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        let page = format!("{before}<!-- features -->\n{table}<!-- end of features -->{after}");
+        return fs::write(path, page).unwrap();
+    }
+    assert_eq!(own, table, "UPDATE_EXPECTED=1 writes it anew");
 }
 
 #[test]

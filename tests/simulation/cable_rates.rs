@@ -1,7 +1,7 @@
 //! Cables with rates and latencies of their own: times by hand, both reference engines, bounds,
 //! what `check` says.
 
-use flitlab::engine::{EmptyNetwork, FlitSharing, Log, Parameters, run_script};
+use flitlab::engine::{EmptyNetwork, FlitSharing, Log, Parameters, RouterKind, run_script};
 use flitlab::report::Status;
 use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::routing::{DirectionOrder, ForwardingQuality, HalfRing, LoadBound, Paths, Routes};
@@ -46,9 +46,9 @@ fn arrival(cables: [CableClass; 2], parameters: &Parameters) -> Picoseconds {
     let messages = vec![data(0, 0, 2, 48)];
     let fast: Log =
         run_script(&fabric, &routes, parameters, Script::new(messages.clone())).unwrap().0;
-    let plain = match parameters.sharing {
-        None => engine::run(&fabric, &routes, parameters, &messages).map_err(|_| "stuck").unwrap(),
-        Some(_) => {
+    let plain = match parameters.kind.grants_flits() {
+        false => engine::run(&fabric, &routes, parameters, &messages).map_err(|_| "stuck").unwrap(),
+        true => {
             let run = flit_engine::run(&fabric, &routes, parameters, &messages);
             run.map_err(|_| "stuck").unwrap().0
         }
@@ -77,7 +77,7 @@ fn a_message_over_a_slow_and_a_fast_cable_takes_the_time_that_is_computed_by_han
         switch_allocation: Picoseconds::ZERO,
         ..FlitSharing::default()
     };
-    let shared = Parameters { sharing: Some(sharing), ..parameters() };
+    let shared = Parameters { kind: RouterKind::SharedLinks(sharing), ..parameters() };
     for parameters in [parameters(), shared] {
         assert_eq!(arrival([half(), usual], &parameters), Picoseconds(48));
         assert_eq!(arrival([usual, half()], &parameters), Picoseconds(51));

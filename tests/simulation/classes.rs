@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use flitlab::{
-    engine::{Engine, FlitSharing, Log, PacketKind, Parameters, TrafficClass},
+    engine::{Engine, FlitSharing, Log, PacketKind, Parameters, RouterKind, TrafficClass},
     routing::{
         Adaptive, AdaptiveChannels, AdaptiveRules, DirectionOrder, DirectionRules, HalfRing,
         Routes,
@@ -159,9 +159,9 @@ fn all_packets_of_a_class_may_be_adaptive_or_deterministic() {
     let fabric = network();
     let routes = Routes::Adaptive(Adaptive::new(&fabric, AdaptiveRules::default(), 1).unwrap());
     let on_response = TrafficClass { on_response_channel: true, ..DETERMINISTIC };
-    for sharing in [None, Some(FlitSharing::default())] {
+    for kind in [RouterKind::WholePackets, RouterKind::SharedLinks(FlitSharing::default())] {
         let parameters = with_classes(5, &[USUAL, ADAPTIVE, DETERMINISTIC, on_response]);
-        let parameters = Parameters { sharing, ..parameters };
+        let parameters = Parameters { kind, ..parameters };
         let of_class = |class| vcs(&routes, &parameters, class);
         assert_eq!(of_class(0), [2, 0, 1, 0, 1]);
         assert_eq!(of_class(1), [2; 5]);
@@ -176,8 +176,8 @@ fn links_shared_flit_by_flit_are_divided_if_a_class_is_on_the_response_channel()
     let fabric = network();
     let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
     let routes = Routes::DirectionOrder(order);
-    let sharing = Some(FlitSharing::default());
-    let parameters = Parameters { sharing, ..with_classes(4, &[USUAL, ON_RESPONSE]) };
+    let kind = RouterKind::SharedLinks(FlitSharing::default());
+    let parameters = Parameters { kind, ..with_classes(4, &[USUAL, ON_RESPONSE]) };
     let data = |class| Message { class, ..messages(class)[0] };
     let vc = |messages: Vec<Message>| {
         let workload = Box::new(Script::new(messages));

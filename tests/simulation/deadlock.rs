@@ -157,7 +157,7 @@ fn verdicts_hold(seeds: std::ops::Range<u64>) -> BTreeMap<String, u32> {
         };
         assert!(!(proved && stuck), "seed {seed}: {verdict:?} and deadlocks: {parameters:?}");
         let verdict = verdict.map_or("warned of".into(), |freedom| format!("{freedom:?}"));
-        let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+        let atomic = parameters.kind.is_atomic();
         let worms = match (wormhole, atomic) {
             (true, true) => ", worms alone in buffers",
             (true, false) => ", worms",

@@ -173,7 +173,7 @@ fn of_two_packets_of_one_age_the_first_queue_sends() {
 fn a_deadlock_is_found_where_escapes_wait_for_whole_buffers() {
     for seed in [1_750, 4_790] {
         let scenario = flit_scenario(seed);
-        let sharing = scenario.parameters.sharing.as_ref().expect("they are shared");
+        let sharing = scenario.parameters.kind.sharing().expect("they are shared");
         assert!(sharing.atomic && run_flits(&scenario).2, "this seed is another scenario");
         agree(seed, &scenario);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use flitlab::{
-    engine::{DeliveredPacket, FlitSharing, Log, Parameters, run_script},
+    engine::{DeliveredPacket, FlitSharing, Log, Parameters, RouterKind, run_script},
     routing::{
         RelationRoutes, Routes, VcAssignment,
         relation::{RelationParameters, RelationRule, Targets},
@@ -312,7 +312,7 @@ fn the_engines_agree_on_deadlocks_with_buffers_at_outputs() {
         let room = 4 + 4 * (nodes % 2);
         let parameters = Parameters {
             bubble: false,
-            output_buffer: room,
+            kind: RouterKind::OutputBuffers(room),
             buffer: room,
             crossbar_speedup: 1 + nodes / 2 % 3,
             ..by_hand::parameters()
@@ -357,7 +357,8 @@ fn agree_on_phases(seeds: std::ops::Range<u64>, scenario: fn(u64) -> Scenario) -
 #[test]
 fn the_engines_agree_where_packets_stay_on_rings() {
     // Whole packets with one virtual channel, and flit by flit with two.
-    for (seed, sharing) in [(10, None), (15, Some(FlitSharing::default()))] {
+    let by_flit = RouterKind::SharedLinks(FlitSharing::default());
+    for (seed, kind) in [(10, RouterKind::WholePackets), (15, by_flit)] {
         let graph = RandomRegular { routers: 8, degree: 3, terminals: 2, seed };
         let fabric = graph.cabling().unwrap().fabric().unwrap();
         let vcs = 1 + (seed % 2) as u8;
@@ -371,7 +372,7 @@ fn the_engines_agree_where_packets_stay_on_rings() {
             .map(|(source, destination)| data(0, source, destination, 512))
             .collect();
         let mut parameters =
-            Parameters { virtual_channels: vcs, bubble: false, sharing, ..Parameters::default() };
+            Parameters { virtual_channels: vcs, bubble: false, kind, ..Parameters::default() };
         parameters.buffer = 2 * parameters.maximum_packet();
         let routes = by_relation(relation, seed % 2 == 1, seed);
         let scenario = Scenario { fabric, routes, parameters, messages, collective: None };
@@ -414,7 +415,7 @@ fn the_engines_agree_flit_by_flit_on_switches_of_seventy_terminals() {
         let parameters = Parameters {
             virtual_channels: vcs,
             bubble: false,
-            sharing: Some(FlitSharing { iterations, ..FlitSharing::default() }),
+            kind: RouterKind::SharedLinks(FlitSharing { iterations, ..FlitSharing::default() }),
             ..Parameters::default()
         };
         let steps = [1, 7].into_iter().flat_map(|step| (0..70).map(move |source| (source, step)));

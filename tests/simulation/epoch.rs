@@ -1,6 +1,6 @@
 //! Simulated time has no beginning and, below 2^63 ps, no end.
 
-use flitlab::engine::{Arbitration, ChannelReport, Engine, Log, Parameters};
+use flitlab::engine::{Arbitration, ChannelReport, Engine, Log, Parameters, RouterKind};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{
@@ -14,7 +14,10 @@ use flitlab_reference::random_scenario::Scenario;
 /// One whose links are shared flit by flit, with stall times.
 fn shared(seed: u64) -> Scenario {
     let mut scenario = flit_scenario(seed);
-    scenario.parameters.sharing.as_mut().expect("they are").stall_times = true;
+    let RouterKind::SharedLinks(sharing) = &mut scenario.parameters.kind else {
+        panic!("links are shared")
+    };
+    sharing.stall_times = true;
     scenario
 }
 

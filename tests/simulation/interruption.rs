@@ -6,8 +6,8 @@ use std::sync::Arc;
 use flitlab::{
     engine::{
         Acknowledgements, ChannelReport, Counters, Digest, Engine, FailureReport, FlitSharing,
-        Interruption, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry, Switching,
-        TrafficClass,
+        Interruption, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry, RouterKind,
+        Switching, TrafficClass,
     },
     routing::{
         ForwardingTable, Routes,
@@ -200,8 +200,7 @@ fn a_packet_gets_across_if_its_last_flit_is_there_when_the_cable_fails() {
     let (fabric, routes, channel) = two_switches();
     let left = fabric.without(&[channel], &[]);
     let table = nue(&left, 1);
-    for sharing in [None, Some(FlitSharing::default())] {
-        let parameters = Parameters { sharing, ..parameters() };
+    for parameters in both_links() {
         let (granted, across) = across(&parameters);
         let (granted, across) = (granted.0, across.0);
         for (at, lost) in [(1, 1), (granted - 1, 1), (granted, 1), (across - 1, 1), (across, 0)] {
@@ -627,7 +626,7 @@ fn what_arrives(
     let messages: Vec<Message> = times.iter().map(|&time| data(time, 0, 1, 256)).collect();
     let told = interruption(fabric, failures);
     let (log, _, reports) = run(fabric, routes, parameters, &messages, &told);
-    let losses = if parameters.sharing.is_some() {
+    let losses = if parameters.kind.grants_flits() {
         flit_engine::run_with_failures(fabric, routes, parameters, &messages, failures).2
     } else {
         engine::run_with_failures(fabric, routes, parameters, &messages, failures).1
@@ -646,7 +645,8 @@ fn lost(packets_under_way: u64, packets: u64, resumed: u64) -> FailureReport {
 
 /// With whole packets, and with links shared flit by flit.
 fn both_links() -> [Parameters; 2] {
-    [None, Some(FlitSharing::default())].map(|sharing| Parameters { sharing, ..parameters() })
+    let kinds = [RouterKind::WholePackets, RouterKind::SharedLinks(FlitSharing::default())];
+    kinds.map(|kind| Parameters { kind, ..parameters() })
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use flitlab::engine::{
     Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, FlitSharing, LinkErrors, Log,
-    Parameters, Resend, Retry,
+    Parameters, Resend, Retry, RouterKind,
 };
 use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::routing::{DirectionOrder, DirectionRules, Routes};
@@ -80,7 +80,7 @@ fn scenarios(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Scenario
             2 => Scenario::adaptive(seed)?,
             _ => Scenario::choosing(seed),
         };
-        (scenario.parameters.sharing.is_none()).then_some((seed, scenario))
+        (!scenario.parameters.kind.grants_flits()).then_some((seed, scenario))
     })
 }
 
@@ -579,7 +579,7 @@ fn a_flit_that_is_sent_again_costs_two_latencies_and_the_way_through_the_switch(
         };
         let p = Parameters {
             checksum_flits: 0,
-            sharing: Some(sharing),
+            kind: RouterKind::SharedLinks(sharing),
             errors: Some(errors),
             ..Parameters::default()
         };

@@ -27,6 +27,7 @@ mod endings;
 mod engines_agree;
 mod epoch;
 mod examples;
+mod features;
 mod formats;
 mod forwarding;
 mod forwarding_tables;

@@ -6,7 +6,7 @@
 //! the next router at `g + 9` and in the sink at `g + 8`.
 
 use flitlab::{
-    engine::{Arbitration, Log, Parameters, Switching, TrafficClass},
+    engine::{Arbitration, Log, Parameters, RouterKind, Switching, TrafficClass},
     routing::{
         Routes,
         relation::{Hop, RelationBuilder},
@@ -27,12 +27,13 @@ use flitlab_reference::random_relation::by_relation;
 const FOUR: u64 = MAXIMUM_PAYLOAD;
 
 fn parameters() -> Parameters {
-    Parameters { bubble: false, output_buffer: 8, ..by_hand::parameters() }
+    Parameters { bubble: false, kind: RouterKind::OutputBuffers(8), ..by_hand::parameters() }
 }
 
 /// One virtual channel, and buffers at outputs of so many flits.
 fn single(output_buffer: u32) -> Parameters {
-    Parameters { virtual_channels: 1, output_buffer, ..parameters() }
+    let kind = RouterKind::OutputBuffers(output_buffer);
+    Parameters { virtual_channels: 1, kind, ..parameters() }
 }
 
 fn run_line(nodes: u32, parameters: &Parameters, messages: &[Message]) -> Log {

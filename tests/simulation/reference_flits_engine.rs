@@ -6,7 +6,10 @@
 //! sink at `g + 8`.
 
 use flitlab::{
-    engine::{Arbitration, FlitSharing, Log, Parameters, Switching, run_script, zero_load_latency},
+    engine::{
+        Arbitration, FlitSharing, Log, Parameters, RouterKind, Switching, run_script,
+        zero_load_latency,
+    },
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
@@ -22,7 +25,7 @@ const FOUR: u64 = MAXIMUM_PAYLOAD;
 const EIGHT: u64 = 7 * FLIT;
 
 fn parameters(virtual_channels: u8, sharing: FlitSharing) -> Parameters {
-    Parameters { virtual_channels, sharing: Some(sharing), ..by_hand::parameters() }
+    Parameters { virtual_channels, kind: RouterKind::SharedLinks(sharing), ..by_hand::parameters() }
 }
 
 /// One virtual channel.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use flitlab::engine::{FlitSharing, Parameters, run_script};
+use flitlab::engine::{FlitSharing, Parameters, RouterKind, run_script};
 use flitlab::registry::Row;
 use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
 use flitlab::routing::{Preference, RelationRoutes, Routes, prove_relation};
@@ -117,8 +117,8 @@ fn a_relation_with_a_cycle_deadlocks_in_the_cycle_that_the_proof_names() {
     });
     let messages: Vec<Message> = messages.collect();
     let parameters = Parameters { virtual_channels: 1, bubble: false, ..Parameters::default() };
-    for sharing in [None, Some(FlitSharing::default())] {
-        let parameters = Parameters { sharing, ..parameters.clone() };
+    for kind in [RouterKind::WholePackets, RouterKind::SharedLinks(FlitSharing::default())] {
+        let parameters = Parameters { kind, ..parameters.clone() };
         let script = Script::new(messages.clone());
         let deadlock = run_script(&fabric, &routes, &parameters, script).unwrap_err();
         let waited_for: BTreeSet<&str> =
@@ -142,10 +142,10 @@ fn one_injection_lane_has_messages_wait_behind_those_for_other_nodes() {
         Message { time, source, destination, bytes, kind, tag: 0, class: 0 }
     });
     let messages: Vec<Message> = messages.collect();
-    for sharing in [None, Some(FlitSharing::default())] {
+    for kind in [RouterKind::WholePackets, RouterKind::SharedLinks(FlitSharing::default())] {
         let virtual_channels = 2;
         let parameters = Parameters { virtual_channels, bubble: false, ..Parameters::default() };
-        let parameters = Parameters { injection_channels: 1, sharing, ..parameters };
+        let parameters = Parameters { injection_channels: 1, kind, ..parameters };
         let delivered = |injection_vcs: u8| {
             let routes = Routes::Relation(RelationRoutes { injection_vcs, ..routes.clone() });
             let script = Script::new(messages.clone());
@@ -168,10 +168,10 @@ fn packets_prefer_hops_by_credits_by_use_or_by_ties_alone() {
     let (time, bytes, kind) = (Picoseconds::ZERO, 256 * 200, MessageKind::Data);
     let (source, destination) = (0, 1);
     let message = Message { time, source, destination, bytes, kind, tag: 0, class: 0 };
-    for sharing in [None, Some(FlitSharing::default())] {
+    for kind in [RouterKind::WholePackets, RouterKind::SharedLinks(FlitSharing::default())] {
         let virtual_channels = 2;
         let parameters = Parameters { virtual_channels, bubble: false, ..Parameters::default() };
-        let parameters = Parameters { injection_channels: 1, sharing, ..parameters };
+        let parameters = Parameters { injection_channels: 1, kind, ..parameters };
         // The virtual channels of packets in the order in which they were sent.
         let taken = |preference: Preference, random_ties: bool| {
             let routes = RelationRoutes { preference, random_ties, ..routes.clone() };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flitlab::{
-    engine::{FlitSharing, Parameters, Switching},
+    engine::{FlitSharing, Parameters, RouterKind, Switching},
     routing::{
         RelationRoutes, Routes,
         phased::{PhasedParameters, PhasedRule},
@@ -418,21 +418,16 @@ fn full_network(
     random: &mut dyn Rng,
 ) -> Scenario {
     // Worms may hold an escape and wait for another one.
-    let sharing = [
-        None,
-        Some((FlitSharing::default(), Switching::VirtualCutThrough)),
-        (!escapes).then(|| (FlitSharing::default(), Switching::Wormhole)),
-    ];
-    // Of whole packets, some from buffers at outputs.
-    let kind = (seed % 4) as usize;
-    let sharing = sharing.get(kind).cloned().flatten();
     let mut parameters =
         Parameters { virtual_channels: vcs, bubble: false, ..Parameters::default() };
-    if let Some((sharing, switching)) = sharing {
-        (parameters.sharing, parameters.switching) = (Some(sharing), switching);
-    }
     parameters.buffer = parameters.maximum_packet();
-    parameters.output_buffer = if kind == 3 { parameters.buffer } else { 0 };
+    let by_flit = RouterKind::SharedLinks(FlitSharing::default());
+    (parameters.kind, parameters.switching) = match seed % 4 {
+        1 => (by_flit, Switching::VirtualCutThrough),
+        2 if !escapes => (by_flit, Switching::Wormhole),
+        3 => (RouterKind::OutputBuffers(parameters.buffer), Switching::VirtualCutThrough),
+        _ => (RouterKind::WholePackets, Switching::VirtualCutThrough),
+    };
     let bytes = parameters.maximum_payload.0;
     let terminals = fabric.live_terminals().collect::<Vec<u32>>();
     let messages = terminals.iter().flat_map(|&source| {

@@ -5,8 +5,8 @@
 
 use flitlab::{
     engine::{
-        Arbitration, ChannelKind, ChannelReport, Engine, FlitSharing, Log, Parameters, STALLS,
-        Stall, Switching,
+        Arbitration, ChannelKind, ChannelReport, Engine, FlitSharing, Log, Parameters, RouterKind,
+        STALLS, Stall, Switching,
     },
     routing::{DirectionOrder, HalfRing, Routes},
     topology::{Faults, Torus},
@@ -16,11 +16,25 @@ use flitlab::{
 
 use flitlab_reference::message::data;
 use flitlab_reference::random_flit_scenario::flit_scenario;
+use flitlab_reference::random_scenario::Scenario;
 
 const FLIT: u64 = 16;
 /// Payload of a packet of four flits, and of one of eight.
 const FOUR: u64 = 3 * FLIT;
 const EIGHT: u64 = 7 * FLIT;
+
+/// Links shared flit by flit, with stall times.
+fn counting() -> FlitSharing {
+    FlitSharing { stall_times: true, ..FlitSharing::default() }
+}
+
+/// Has stall times counted in a scenario of shared links, or not.
+fn count_stalls(scenario: &mut Scenario, stall_times: bool) {
+    let RouterKind::SharedLinks(sharing) = &mut scenario.parameters.kind else {
+        panic!("links are shared")
+    };
+    sharing.stall_times = stall_times;
+}
 
 fn parameters() -> Parameters {
     let rate = Rate(64_000_000_000_000);
@@ -33,7 +47,7 @@ fn parameters() -> Parameters {
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
-        sharing: Some(FlitSharing { stall_times: true, ..FlitSharing::default() }),
+        kind: RouterKind::SharedLinks(counting()),
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: Picoseconds(3),
@@ -94,13 +108,13 @@ fn an_output_is_busy_with_another_packet_as_where_packets_take_it_whole() {
     let messages = [data(12, 1, 2, FOUR), data(0, 0, 2, FOUR)];
     let expected = one("(1) +x", [0, 0, 0, 8]);
     assert_eq!(stalled(3, &[0], &parameters(), &messages), expected);
-    let whole = Parameters { sharing: None, ..parameters() };
+    let whole = Parameters { kind: RouterKind::WholePackets, ..parameters() };
     assert_eq!(stalled(3, &[0], &whole, &messages), expected);
     // With two virtual channels they win in turn from 20 to 34: one or the other waits until the
     // last but one has left. At router 2 the headers win at 32 and 34, and the last flits but one
     // leave at 42 and 44.
-    let sharing = Some(FlitSharing { iterations: 2, ..parameters().sharing.unwrap() });
-    let shared = Parameters { virtual_channels: 2, sharing, ..parameters() };
+    let kind = RouterKind::SharedLinks(FlitSharing { iterations: 2, ..counting() });
+    let shared = Parameters { virtual_channels: 2, kind, ..parameters() };
     let expected = stalled(3, &[0], &shared, &messages);
     assert_eq!(expected[0], one("(1) +x", [0, 0, 0, 14])[0]);
 }
@@ -112,8 +126,8 @@ fn what_stands_behind_a_packet_of_its_own_buffer_waits_in_each_router() {
     // first packet has the channel from 8 to 16. At router 1 nothing waits.
     let fast = Parameters { injection_rate: Rate(128_000_000_000_000), ..parameters() };
     let row = Parameters { bubble: false, ..fast };
-    let whole = Parameters { sharing: None, ..row.clone() };
-    let behind = Parameters { output_buffer: 8, ..whole.clone() };
+    let whole = Parameters { kind: RouterKind::WholePackets, ..row.clone() };
+    let behind = Parameters { kind: RouterKind::OutputBuffers(8), ..whole.clone() };
     for router in [whole, row, behind] {
         let found = channels(3, &[0], &router, &[data(0, 0, 2, 2 * FOUR)]);
         let waits: Vec<(&str, Picoseconds)> = found
@@ -124,7 +138,7 @@ fn what_stands_behind_a_packet_of_its_own_buffer_waits_in_each_router() {
         assert_eq!(waits, [("(0) +x", Picoseconds(4))], "{router:?}");
         let injects = |channel: &ChannelReport| channel.kind == ChannelKind::Injection;
         assert!(found.iter().all(|channel| channel.queue.is_none() == injects(channel)));
-        if router.output_buffer == 0 {
+        if !router.kind.sends_packets_from_outputs() {
             assert!(stalled(3, &[0], &router, &[data(0, 0, 2, 2 * FOUR)]).is_empty());
         }
     }
@@ -152,11 +166,11 @@ fn worms_wait_for_credits() {
 fn a_packet_waits_for_its_input_port_while_that_sends_to_another_output() {
     // Node 1's first packet asks at 21 for the output that node 0's has until 36. The second one
     // has the input port until 37.
-    let sharing = FlitSharing { virtual_output_queues: true, ..parameters().sharing.unwrap() };
+    let sharing = FlitSharing { virtual_output_queues: true, ..counting() };
     let queues = Parameters {
         maximum_payload: Bytes(EIGHT),
         buffer: 16,
-        sharing: Some(sharing),
+        kind: RouterKind::SharedLinks(sharing),
         ..parameters()
     };
     let messages = [data(0, 0, 2, EIGHT), data(13, 1, 2, FOUR), data(13, 1, 0, FOUR)];
@@ -170,7 +184,7 @@ fn a_packet_alone_stalls_nothing_and_nothing_is_measured_unasked() {
         assert!(stalled(4, &[0], &alone, &[data(0, 0, 3, FOUR)]).is_empty());
     }
     let mut scenario = flit_scenario(0);
-    scenario.parameters.sharing.as_mut().unwrap().stall_times = false;
+    count_stalls(&mut scenario, false);
     let workload = Box::new(Script::new(scenario.messages.clone()));
     let (fabric, routes) = (&scenario.fabric, &scenario.routes);
     let mut engine = Engine::new(1, fabric, routes, &scenario.parameters, workload, ());
@@ -185,7 +199,7 @@ fn who_counts_disturbs_nobody() {
     for seed in 0..24 {
         let mut runs = [false, true].map(|stall_times| {
             let mut scenario = flit_scenario(seed);
-            scenario.parameters.sharing.as_mut().unwrap().stall_times = stall_times;
+            count_stalls(&mut scenario, stall_times);
             let workload = Box::new(Script::new(scenario.messages.clone()));
             let (fabric, routes) = (&scenario.fabric, &scenario.routes);
             let log = Log::default();

@@ -192,10 +192,11 @@ pub use zero_load::{EmptyNetwork, zero_load_latency};
 
 pub use flitlab_model::{
     Acknowledgements, Arbitration, Bursts, ChannelKind, ChannelReport, ChannelStatistics,
-    CollectiveUnit, CompletedMessage, DOWN_CHANNEL, Deadlock, DeliveredPacket, Digest, FlitSharing,
-    Grant, InjectionChoice, Lack, LinkErrors, MAX_PACKETS, MAX_VIRTUAL_CHANNELS, MAX_WAIT,
-    PacketKind, Parameters, Passage, REQUEST_CHANNEL, RESPONSE_CHANNEL, Resend, Retry, STALLS,
-    Stall, Switching, TrafficClass, UP_CHANNEL, VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS, Waiting,
+    CollectiveUnit, CompletedMessage, DOWN_CHANNEL, Deadlock, DeliveredPacket, Digest, FEATURES,
+    Feature, FeatureRow, FlitSharing, Grant, InjectionChoice, Lack, LinkErrors, MAX_PACKETS,
+    MAX_VIRTUAL_CHANNELS, MAX_WAIT, OutputQueues, PacketKind, Parameters, Passage, REQUEST_CHANNEL,
+    RESPONSE_CHANNEL, Resend, Retry, RouterKind, STALLS, Stall, Support, Switching, TrafficClass,
+    UP_CHANNEL, VIRTUAL_CHANNEL_NAMES, VIRTUAL_CHANNELS, Waiting,
 };
 
 use flitlab_base::units::Picoseconds;

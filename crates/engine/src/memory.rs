@@ -18,7 +18,7 @@ use crate::router::packet::link::Links;
 use crate::router::statistics::Statistics;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
-use flitlab_model::Parameters;
+use flitlab_model::{Parameters, RouterKind};
 use flitlab_routing::Routes;
 
 /// The maximum number of buffers (input virtual channels) of a router. They are numbered in 16
@@ -42,7 +42,7 @@ fn ports(fabric: &Fabric, parameters: &Parameters, collective: bool) -> Vec<(u64
         *inputs += u64::from(parameters.injection_channels);
         *outputs += u64::from(parameters.ejection_channels);
     }
-    if collective && parameters.sharing.is_some() {
+    if collective && parameters.kind.grants_flits() {
         ports.iter_mut().for_each(|(inputs, outputs)| *inputs += 1 + *outputs);
     }
     ports
@@ -61,14 +61,14 @@ pub fn max_buffers(fabric: &Fabric, parameters: &Parameters, collective: bool) -
 /// Number of queues of each input virtual channel: with virtual output queues as many as the
 /// largest router has outputs.
 fn queues_per_vc(fabric: &Fabric, parameters: &Parameters) -> u64 {
-    let has = parameters.sharing.as_ref().is_some_and(|sharing| sharing.virtual_output_queues);
+    let has = parameters.kind.sharing().is_some_and(|sharing| sharing.virtual_output_queues);
     let outputs = || ports(fabric, parameters, false).into_iter().map(|it| it.1).max();
     if has { outputs().unwrap_or(1) } else { 1 }
 }
 
 /// Bytes of the ports of all routers and of their buffers, with this many virtual channels.
 fn ports_needed(ports: &[(u64, u64)], parameters: &Parameters, vcs: u64, any: bool) -> u64 {
-    if parameters.sharing.is_some() || parameters.output_buffer > 0 {
+    if !parameters.kind.sends_from_inputs() {
         let bytes = |&(inputs, outputs): &(u64, u64)| {
             inputs * size_of::<Input>() as u64 + outputs * size_of::<Output>() as u64
         };
@@ -101,7 +101,7 @@ pub fn memory_needed(
     let links = u64::from(fabric.channel_slots());
     let (routers, outputs) = (u64::from(fabric.routers()), links + ejections);
     let ports = ports(fabric, parameters, collective);
-    let of_units = if collective && parameters.sharing.is_some() { routers + outputs } else { 0 };
+    let of_units = if collective && parameters.kind.grants_flits() { routers + outputs } else { 0 };
     let (inputs, channels) = (links + injections + of_units, links + injections + ejections);
     let bytes = |of: usize| of as u64;
     // The requests for an output, a bit each, of the largest router, and the escapes.
@@ -118,7 +118,7 @@ pub fn memory_needed(
     let a_terminal =
         bytes(size_of::<Adapter>() + size_of::<Tick>()) + if adaptive { RANDOM } else { 0 };
     let packet = u64::from(parameters.maximum_packet());
-    let flits = parameters.sharing.as_ref().map_or(0, |_| {
+    let of_flits = || {
         let queues = inputs * vcs.next_power_of_two() * queues_per_vc(fabric, parameters);
         let buffers = links * u64::from(parameters.buffer)
             + injections * u64::from(parameters.injection_buffer);
@@ -129,18 +129,18 @@ pub fn memory_needed(
         queues * FlitRouters::BYTES_PER_QUEUE
             + channels * vcs * FlitRouters::BYTES_PER_VC
             + (times + of_units) * bytes(size_of::<Tick>())
-    });
-    let behind = match parameters.output_buffer {
-        0 => 0,
-        _ => {
+    };
+    let of_kind = match parameters.kind {
+        RouterKind::WholePackets | RouterKind::OutputQueues(_) => 0,
+        RouterKind::OutputBuffers(_) => {
             inputs * vcs.next_power_of_two() * CioqRouters::BYTES_PER_BUFFER
                 + outputs * vcs * CioqRouters::BYTES_PER_VC
         }
+        RouterKind::SharedLinks(_) => of_flits(),
     };
     let replays = parameters.errors.as_ref();
     let replays = replays.map_or(0, |errors| links * Links::bytes_per_channel(errors, parameters));
-    flits
-        + behind
+    of_kind
         + demands::memory_of_sources(routes, fabric)
         + replays
         + ports_needed(&ports, parameters, vcs.max(least), of_any_size)

@@ -34,6 +34,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_model::{
     Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
+    RouterKind,
 };
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{Collectives, HostOverheads, MAX_WORKLOADS, Workload};
@@ -172,12 +173,17 @@ impl<'f, O: Observer> Engine<'f, O> {
             NetworkContext::new(threads, fabric, routes, parameters, &*workload, interruption);
         let context = Arc::new(context);
         let window = window(&context, &*workload);
-        let parts = match &parameters.sharing {
-            Some(own) => Parts::Flit(idle_parts(&context, own, workload, observer, interruption)),
-            None if parameters.output_buffer > 0 => {
+        let parts = match &parameters.kind {
+            RouterKind::WholePackets => {
+                Parts::Packet(idle_parts(&context, &(), workload, observer, interruption))
+            }
+            RouterKind::OutputBuffers(_) => {
                 Parts::Cioq(idle_parts(&context, &(), workload, observer, interruption))
             }
-            None => Parts::Packet(idle_parts(&context, &(), workload, observer, interruption)),
+            RouterKind::SharedLinks(own) => {
+                Parts::Flit(idle_parts(&context, own, workload, observer, interruption))
+            }
+            RouterKind::OutputQueues(_) => panic!("output queues have a simulator of their own"),
         };
         Self {
             parts,
@@ -675,14 +681,16 @@ fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
     let payload = workload.least_payload(parameters.maximum_payload.0);
     let flits = Tick::from(narrow::<u16>(parameters.packet_flits(payload)));
     let fastest = context.timings().iter().fold(context.trees.flit, |it, own| it.min(own.flit));
-    let window = if parameters.sharing.is_some() {
-        forward.min(back)
-    } else if parameters.output_buffer > 0 {
-        // Packets cross before they are sent, and credits come back flit by flit.
-        let crossbar = narrow::<Tick>(parameters.crossbar_latency);
-        (forward - crossbar + context.routing).min(back + fastest)
-    } else {
-        (forward + context.routing).min(back + flits * fastest)
+    let window = match parameters.kind {
+        RouterKind::WholePackets | RouterKind::OutputQueues(_) => {
+            (forward + context.routing).min(back + flits * fastest)
+        }
+        RouterKind::OutputBuffers(_) => {
+            // Packets cross before they are sent, and credits come back flit by flit.
+            let crossbar = narrow::<Tick>(parameters.crossbar_latency);
+            (forward - crossbar + context.routing).min(back + fastest)
+        }
+        RouterKind::SharedLinks(_) => forward.min(back),
     };
     // A packet that is dropped frees its room at once.
     let drops = parameters.head_of_queue_lifetime.is_some();

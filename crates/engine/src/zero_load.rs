@@ -30,12 +30,12 @@ pub struct EmptyNetwork {
 impl EmptyNetwork {
     /// The latencies for cables of these classes.
     pub fn new(parameters: &Parameters, classes: &[CableClass]) -> Self {
-        let allocation = parameters.sharing.as_ref().map(|it| it.virtual_channel_allocation);
+        let [allocation, _] = parameters.allocation_latencies();
         let times = |kind| ChannelTiming::of_classes(parameters, kind, classes);
         Self {
             switching: parameters.switching,
             stores: parameters.errors.as_ref().is_some_and(|errors| errors.retry == Retry::Store),
-            routing: parameters.routing_latency + allocation.unwrap_or(Picoseconds::ZERO),
+            routing: parameters.routing_latency + allocation,
             injections: times(ChannelKind::Injection),
             links: times(ChannelKind::Network),
             ejections: times(ChannelKind::Ejection),

@@ -11,7 +11,8 @@
 //!
 //! | subject | types |
 //! |---|---|
-//! | parameters | [`Parameters`], [`FlitSharing`], [`CollectiveUnit`], [`LinkErrors`], [`Passage`] |
+//! | routers | [`RouterKind`], [`FlitSharing`], [`OutputQueues`]; what each kind can do: [`FEATURES`] |
+//! | parameters | [`Parameters`], [`CollectiveUnit`], [`LinkErrors`], [`Passage`] |
 //! | traffic | [`TrafficClass`], [`PacketKind`] |
 //! | packets | [`DeliveredPacket`], [`CompletedMessage`], [`Misroute`], [`Grant`], [`Quantile`] |
 //! | channels | [`ChannelKind`], [`ChannelReport`], [`ChannelStatistics`], [`Stall`] |
@@ -59,10 +60,12 @@ mod deadlock;
 mod delivery;
 mod digest;
 mod explanation;
+mod features;
 pub mod interval;
 mod link_errors;
 mod parameters;
 mod passage;
+mod router_kind;
 mod student;
 mod traffic_class;
 
@@ -71,7 +74,9 @@ pub use deadlock::{Deadlock, Lack, Waiting};
 pub use delivery::{CompletedMessage, DeliveredPacket, Grant, Misroute, Quantile};
 pub use digest::Digest;
 pub use explanation::{Activity, Bar, Explanation, PhaseTimes, RankPhase, Spent, Stretch, Times};
+pub use features::{FEATURES, Feature, FeatureRow, Support};
 pub use link_errors::{Acknowledgements, Bursts, LinkErrors, Resend, Retry};
 pub use parameters::*;
 pub use passage::Passage;
+pub use router_kind::{FlitSharing, OutputQueues, RouterKind};
 pub use traffic_class::{PacketKind, TrafficClass};

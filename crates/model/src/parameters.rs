@@ -4,7 +4,7 @@
 //! hop of 105 ns from header to header is Cray Gemini's, the host overheads are chosen so that a
 //! ping between neighbours takes the published 850 ns (\[angara-routing\], section 1).
 
-use super::{LinkErrors, TrafficClass};
+use super::{FlitSharing, LinkErrors, RouterKind, TrafficClass};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
 use flitlab_fabric::CableClass;
@@ -47,71 +47,6 @@ pub enum InjectionChoice {
     /// All messages to a destination take one channel: the destination's number modulo the number of
     /// channels.
     ByDestination,
-}
-
-/// Parameters of routers whose links are shared flit by flit (docs/model.md, "Links shared flit by
-/// flit").
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlitSharing {
-    /// Time from the grant of a virtual channel to a packet until its flits ask for the switch.
-    pub virtual_channel_allocation: Picoseconds,
-    /// Time from a flit's grant of the switch until it enters the crossbar.
-    pub switch_allocation: Picoseconds,
-    /// Whether a virtual channel is given to a packet only while its buffer is empty (atomic
-    /// allocation), so that no two packets are ever in one.
-    pub atomic: bool,
-    /// Rounds of each allocation.
-    pub iterations: u32,
-    /// Whether a packet is routed only once it is at the head of its queue.
-    pub routing_at_head: bool,
-    /// Whether an input port has a queue for each output.
-    pub virtual_output_queues: bool,
-    /// Flits that can wait behind the crossbar at each output.
-    pub output_buffer: u32,
-    /// Flits of a turn under [`Arbitration::Weighted`], by virtual channel; see [`Self::weight`].
-    pub weights: Vec<u8>,
-    /// Flits of a turn among virtual channels of high priority, by virtual channel; see
-    /// [`Self::high_weight`].
-    pub high_priority: Vec<u8>,
-    /// Flits of high priority that may be sent until virtual channels of low priority go first;
-    /// `None` if there is no limit.
-    pub high_priority_limit: Option<u32>,
-    /// Whether stall times are measured: for how long packets wait for each channel, and why.
-    pub stall_times: bool,
-}
-
-impl FlitSharing {
-    /// Flits of a virtual channel's turn among those of low priority; 0 if it is not one of these.
-    ///
-    /// - If no virtual channel has a high priority, all have a low one.
-    /// - A virtual channel without a given weight has 1 if it has no high priority.
-    pub fn weight(&self, virtual_channel: usize) -> u8 {
-        let usual = u8::from(self.high_weight(virtual_channel) == 0);
-        self.weights.get(virtual_channel).copied().unwrap_or(usual)
-    }
-
-    /// Flits of a virtual channel's turn among those of high priority; 0 if it is not one of these.
-    pub fn high_weight(&self, virtual_channel: usize) -> u8 {
-        self.high_priority.get(virtual_channel).copied().unwrap_or(0)
-    }
-}
-
-impl Default for FlitSharing {
-    fn default() -> Self {
-        Self {
-            virtual_channel_allocation: Picoseconds::ZERO,
-            switch_allocation: Picoseconds::ZERO,
-            atomic: false,
-            iterations: 1,
-            routing_at_head: false,
-            virtual_output_queues: false,
-            output_buffer: 0,
-            weights: Vec::new(),
-            high_priority: Vec::new(),
-            high_priority_limit: None,
-            stall_times: false,
-        }
-    }
 }
 
 /// The reduction unit of a router, which combines the operands of collective operations and
@@ -188,13 +123,8 @@ pub struct Parameters {
     pub switching: Switching,
     /// The choice among packets that ask for one output.
     pub arbitration: Arbitration,
-    /// Sharing of a channel flit by flit; `None` if a channel is granted to one packet until its
-    /// end.
-    pub sharing: Option<FlitSharing>,
-    /// Flits of the buffer of each virtual channel of an output, where channels are granted to
-    /// whole packets (docs/model.md, "Buffers at outputs"); 0 if routers have buffers at inputs
-    /// only.
-    pub output_buffer: u32,
+    /// Where packets wait, and what a channel is granted to.
+    pub kind: RouterKind,
     /// Whether entering a ring needs room for one more maximum packet. Without it rings deadlock.
     /// With it they do not, if packets have one size (docs/model.md, "What the bubble promises").
     pub bubble: bool,
@@ -264,8 +194,7 @@ impl Default for Parameters {
             buffer: 144,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
-            sharing: None,
-            output_buffer: 0,
+            kind: RouterKind::WholePackets,
             bubble: true,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(25_000),
@@ -326,8 +255,7 @@ impl Parameters {
             buffer: 132,
             switching: Switching::VirtualCutThrough,
             arbitration: Arbitration::RoundRobin,
-            sharing: None,
-            output_buffer: 0,
+            kind: RouterKind::WholePackets,
             bubble: false,
             crossbar_speedup: 1,
             routing_latency: Picoseconds(80_000),
@@ -366,7 +294,7 @@ impl Parameters {
             virtual_channels: 4,
             buffer: 4,
             switching: Switching::Wormhole,
-            sharing: Some(FlitSharing::default()),
+            kind: RouterKind::SharedLinks(FlitSharing::default()),
             routing_latency: Picoseconds::ZERO,
             crossbar_latency: cycle,
             link_rate: rate,
@@ -395,7 +323,11 @@ impl Parameters {
     /// Flits that can wait behind the crossbar for an output, in a virtual channel if each has a buffer of
     /// its own there.
     pub fn behind_crossbar(&self) -> u32 {
-        self.sharing.as_ref().map_or(self.output_buffer, |sharing| sharing.output_buffer)
+        match &self.kind {
+            RouterKind::WholePackets | RouterKind::OutputQueues(_) => 0,
+            RouterKind::OutputBuffers(flits) => *flits,
+            RouterKind::SharedLinks(sharing) => sharing.output_buffer,
+        }
     }
 
     /// Flits of the largest packet.
@@ -454,16 +386,24 @@ impl Parameters {
             + self.output_wait(cables)
     }
 
-    /// The latencies of both allocations, with links shared flit by flit.
+    /// The latencies of the allocations of virtual channels and of the switch, which are 0 unless
+    /// links are shared flit by flit.
+    pub fn allocation_latencies(&self) -> [Picoseconds; 2] {
+        match self.kind.sharing() {
+            Some(sharing) => [sharing.virtual_channel_allocation, sharing.switch_allocation],
+            None => [Picoseconds::ZERO; 2],
+        }
+    }
+
+    /// The latencies of both allocations together.
     pub fn allocation_latency(&self) -> Picoseconds {
-        self.sharing.as_ref().map_or(Picoseconds::ZERO, |sharing| {
-            sharing.virtual_channel_allocation + sharing.switch_allocation
-        })
+        let [virtual_channel, switch] = self.allocation_latencies();
+        virtual_channel + switch
     }
 
     /// The maximum time of a flit behind the crossbar, for cables of these classes.
     pub fn output_wait(&self, cables: &[CableClass]) -> Picoseconds {
-        let flits = self.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
+        let flits = self.kind.sharing().map_or(0, |sharing| sharing.output_buffer);
         let slowest = cables
             .iter()
             .map(|&class| self.flit_time_of(class).max(self.ejection_flit_time_of(class)));
@@ -543,7 +483,7 @@ impl Parameters {
 
     fn acknowledged_after_on(&self, cables: CableClass) -> Picoseconds {
         let flit = self.flit_time_of(cables);
-        let waits = match &self.sharing {
+        let waits = match self.kind.sharing() {
             // Flits that wait behind the crossbar, and its allocation.
             Some(sharing) => sharing.switch_allocation + flit * sharing.output_buffer.into(),
             None => flit * self.maximum_packet().into(),
@@ -554,7 +494,7 @@ impl Parameters {
     /// Flits of what a network channel that may send again numbers and acknowledges, at most: the
     /// largest packet, or one flit where flits of several packets take turns.
     pub fn unit_of_retry(&self) -> u32 {
-        if self.sharing.is_some() { 1 } else { self.maximum_packet() }
+        if self.kind.grants_flits() { 1 } else { self.maximum_packet() }
     }
 
     /// Capacity and need of a network channel that may send again, in largest packets, or in flits
@@ -569,8 +509,8 @@ impl Parameters {
     pub fn packets_on_a_link(&self, cables: &[CableClass]) -> Option<(u32, f64)> {
         let errors = self.errors.as_ref()?;
         let packet = self.unit_of_retry();
-        let allocation = self.sharing.as_ref().map(|sharing| sharing.switch_allocation);
-        let crossing = self.crossbar_latency + allocation.unwrap_or(Picoseconds::ZERO);
+        let [_, allocation] = self.allocation_latencies();
+        let crossing = self.crossbar_latency + allocation;
         let sent = cables.iter().map(|&class| {
             let flit = self.flit_time_of(class).0 as f64;
             let known = (crossing + 2 * self.latency_of(class)).0 as f64;

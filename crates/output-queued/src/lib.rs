@@ -68,7 +68,7 @@ pub use measure::RunTotals;
 pub use memory::memory_needed;
 pub use order::MAX_SLOTS;
 pub use recorder::{Creation, Keep, Measurement, measure, picoseconds, rehearse};
-pub use settings::{LONGEST_RUN, MAX_PACKETS, Parameters, Routing, Settings};
+pub use settings::{LONGEST_RUN, MAX_PACKETS, Parameters, Routing, Settings, longest_run};
 pub use traffic::transmission;
 
 use observer::Observer;
@@ -155,7 +155,7 @@ fn network<'a, O: Observer>(
     settings: &'a Settings,
     observer: &'a mut O,
 ) -> Result<router::Network<'a, O>, SimulationError> {
-    parameters.check(torus, settings)?;
+    settings::check(parameters, torus, settings)?;
     let fabric = torus.fabric(&Faults::default()).map_err(SimulationError::Topology)?;
     let pattern = Pattern::new(&settings.pattern, &fabric, settings.seed)
         .map_err(SimulationError::Pattern)?;

@@ -1,10 +1,11 @@
 //! The settings of a run.
 
+pub use flitlab_model::OutputQueues as Parameters;
+
 use super::SimulationError;
 use super::order::MAX_SLOTS;
 use super::router::delays;
 use super::traffic::Clock;
-use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
@@ -13,104 +14,57 @@ use flitlab_workload::traffic::PatternSpec;
 /// The most packets of a run: they are numbered in 32 bits.
 pub const MAX_PACKETS: u64 = u32::MAX as u64;
 
-/// The longest that a [run may take](Parameters::longest_run), in femtoseconds: an hour. Times of 64
+/// The longest that a [run may take](longest_run), in femtoseconds: an hour. Times of 64
 /// bits are five.
 pub const LONGEST_RUN: f64 = 3600.0 * 1e15;
 
-/// Links, queues and messages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parameters {
-    /// Size of a packet.
-    pub packet: Bytes,
-    /// Size of an acknowledgement or refusal, at most that of a packet.
-    pub answer: Bytes,
-    /// Rate of the links between routers.
-    pub external_rate: Rate,
-    /// Latency of the links between routers.
-    pub external_latency: Picoseconds,
-    /// Rate of the links between a router and its generator and sink.
-    pub internal_rate: Rate,
-    /// Latency of the links between a router and its generator and sink.
-    pub internal_latency: Picoseconds,
-    /// Slots of a queue, 2 to 16 packets.
-    pub capacity: u32,
-    /// Packets of a message, 1 or more.
-    pub message_packets: u32,
-    /// Messages of a node, 1 or more.
-    pub messages: u32,
-    /// Attempts to inject a packet in the time in which load 1 creates one, above 0.
-    pub injection_rate: f64,
+/// A time that no run exceeds by much, in femtoseconds: until the last messages are created,
+/// then for all attempts of a node, and for all packets to cross a link and be answered, one by
+/// one and each four times. It may be [`LONGEST_RUN`] at most. All else is in its range.
+pub fn longest_run(parameters: &Parameters, torus: &Torus, load: f64) -> f64 {
+    let (clock, delays) = (Clock::new(torus, parameters, load), delays(parameters));
+    let of_node = f64::from(parameters.messages) * f64::from(parameters.message_packets);
+    let offered = (clock.attempt() + delays.injection + delays.injection_answer) as f64;
+    let sent = (delays.arrival + delays.answer).max(delays.delivery) as f64;
+    let all = of_node * f64::from(torus.nodes());
+    f64::from(parameters.messages) * clock.message() as f64 + of_node * offered + 4.0 * all * sent
 }
 
-impl Parameters {
-    /// The parameters of \[outflank\], Table 1.
-    pub const PUBLISHED: Self = Self {
-        packet: Bytes(512),
-        answer: Bytes(10),
-        external_rate: Rate(20_000_000_000),
-        external_latency: Picoseconds(200_000),
-        internal_rate: Rate(64_000_000_000),
-        internal_latency: Picoseconds(80_000),
-        capacity: 8,
-        message_packets: 96,
-        messages: 32,
-        injection_rate: 2.4,
-    };
-
-    /// Everything four times faster, as in the result files of the author of \[outflank\].
-    /// Lifetimes are a quarter, all else is equal.
-    pub const FOUR_TIMES_FASTER: Self = Self {
-        external_rate: Rate(80_000_000_000),
-        external_latency: Picoseconds(50_000),
-        internal_rate: Rate(256_000_000_000),
-        internal_latency: Picoseconds(20_000),
-        ..Self::PUBLISHED
-    };
-
-    /// A time that no run exceeds by much, in femtoseconds: until the last messages are created,
-    /// then for all attempts of a node, and for all packets to cross a link and be answered, one by
-    /// one and each four times. It may be [`LONGEST_RUN`] at most. All else is in its range.
-    pub fn longest_run(&self, torus: &Torus, load: f64) -> f64 {
-        let (clock, delays) = (Clock::new(torus, self, load), delays(self));
-        let of_node = f64::from(self.messages) * f64::from(self.message_packets);
-        let offered = (clock.attempt() + delays.injection + delays.injection_answer) as f64;
-        let sent = (delays.arrival + delays.answer).max(delays.delivery) as f64;
-        let all = of_node * f64::from(torus.nodes());
-        f64::from(self.messages) * clock.message() as f64 + of_node * offered + 4.0 * all * sent
+/// Checks that a run can be simulated.
+pub(super) fn check(
+    parameters: &Parameters,
+    torus: &Torus,
+    settings: &Settings,
+) -> Result<(), SimulationError> {
+    let dimensions = 0..torus.dimensions();
+    if let Some(dimension) = dimensions.into_iter().find(|&dimension| !torus.closed(dimension)) {
+        return Err(SimulationError::NotARing { dimension });
     }
-
-    pub(super) fn check(&self, torus: &Torus, settings: &Settings) -> Result<(), SimulationError> {
-        let dimensions = 0..torus.dimensions();
-        if let Some(dimension) = dimensions.into_iter().find(|&dimension| !torus.closed(dimension))
-        {
-            return Err(SimulationError::NotARing { dimension });
+    let packets = u64::from(torus.nodes()) * u64::from(parameters.messages);
+    let packets = packets.saturating_mul(parameters.message_packets.into());
+    let ranges = [
+        (parameters.packet.0 > 0 && parameters.packet.0 <= 1 << 20, "a packet has 1 B to 1 MiB"),
+        (
+            parameters.answer.0 > 0 && parameters.answer.0 <= parameters.packet.0,
+            "an answer has at least 1 B and at most as many as a packet",
+        ),
+        (parameters.external_rate.0 > 0 && parameters.internal_rate.0 > 0, "rates are above 0"),
+        ((2..=MAX_SLOTS).contains(&parameters.capacity), "a queue has 2 to 16 slots"),
+        (packets > 0, "there is at least one packet"),
+        (packets <= MAX_PACKETS, "a run has 4294967295 packets at the most"),
+        (
+            parameters.injection_rate > 0.0 && parameters.injection_rate <= 1e3,
+            "the injection rate is above 0 and at most 1000",
+        ),
+        (settings.load >= 1e-6 && settings.load <= 1e3, "the load is from 0.000001 to 1000"),
+    ];
+    match ranges.iter().find(|range| !range.0) {
+        None if longest_run(parameters, torus, settings.load) > LONGEST_RUN => {
+            let message = "a run of all these packets may take more than an hour";
+            Err(SimulationError::Range { message })
         }
-        let packets = u64::from(torus.nodes()) * u64::from(self.messages);
-        let packets = packets.saturating_mul(self.message_packets.into());
-        let ranges = [
-            (self.packet.0 > 0 && self.packet.0 <= 1 << 20, "a packet has 1 B to 1 MiB"),
-            (
-                self.answer.0 > 0 && self.answer.0 <= self.packet.0,
-                "an answer has at least 1 B and at most as many as a packet",
-            ),
-            (self.external_rate.0 > 0 && self.internal_rate.0 > 0, "rates are above 0"),
-            ((2..=MAX_SLOTS).contains(&self.capacity), "a queue has 2 to 16 slots"),
-            (packets > 0, "there is at least one packet"),
-            (packets <= MAX_PACKETS, "a run has 4294967295 packets at the most"),
-            (
-                self.injection_rate > 0.0 && self.injection_rate <= 1e3,
-                "the injection rate is above 0 and at most 1000",
-            ),
-            (settings.load >= 1e-6 && settings.load <= 1e3, "the load is from 0.000001 to 1000"),
-        ];
-        match ranges.iter().find(|range| !range.0) {
-            None if self.longest_run(torus, settings.load) > LONGEST_RUN => {
-                let message = "a run of all these packets may take more than an hour";
-                Err(SimulationError::Range { message })
-            }
-            None => Ok(()),
-            Some(&(_, message)) => Err(SimulationError::Range { message }),
-        }
+        None => Ok(()),
+        Some(&(_, message)) => Err(SimulationError::Range { message }),
     }
 }
 

@@ -156,7 +156,7 @@ fn rates_and_latencies_at_the_ends_of_their_ranges_drain_too() {
             let settings = settings(pattern, 1.0, routing, Tie::Random);
             let measured = simulate(&torus, &parameters, &settings).unwrap();
             assert_eq!(measured.packets, 12 * 3 * 2, "{parameters:?}");
-            assert!((measured.end as f64) < parameters.longest_run(&torus, 1.0) + 1e12);
+            assert!((measured.end as f64) < longest_run(&parameters, &torus, 1.0) + 1e12);
         }
     }
     let settings = settings(PatternSpec::new("tornado", ""), 1e-6, ROUTINGS[0], Tie::Plus);

@@ -3,7 +3,9 @@
 //! flits and a buffer holds two of them.
 
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_engine::{Arbitration, DeliveredPacket, InjectionChoice, Log, Parameters, Switching};
+use flitlab_engine::{
+    Arbitration, DeliveredPacket, InjectionChoice, Log, Parameters, RouterKind, Switching,
+};
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_routing::{DirectionOrder, HalfRing, Routes};
 
@@ -27,8 +29,7 @@ pub fn parameters() -> Parameters {
         buffer: 8,
         switching: Switching::VirtualCutThrough,
         arbitration: Arbitration::RoundRobin,
-        sharing: None,
-        output_buffer: 0,
+        kind: RouterKind::WholePackets,
         bubble: true,
         crossbar_speedup: 1,
         routing_latency: Picoseconds(3),

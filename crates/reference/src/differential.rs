@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
-    Arbitration, ChannelKind, ChannelStatistics, Digest, Engine, InjectionChoice, Log, PacketKind,
-    Switching, TrafficClass,
+    Arbitration, ChannelKind, ChannelStatistics, Digest, Engine, FlitSharing, InjectionChoice, Log,
+    PacketKind, RouterKind, Switching, TrafficClass,
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Preference, Routes};
@@ -90,45 +90,52 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let _named = Named(seed);
     let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
-    let (reference, stuck) = if let Some(sharing) = &parameters.sharing {
-        let (reference, digest, stuck) = run_flits(scenario);
-        // Without a stop.
-        let (workload, log) = (scenario.workload(), Log::default());
-        let mut engine = Engine::new(1, fabric, routes, parameters, workload, log);
-        engine.run_until(Picoseconds::NEVER);
-        if engine.find_deadlock().is_none() {
-            assert_agreement(scenario, &reference, engine.observer());
-            assert_eq!(engine.digest(), digest, "seed {seed}: flits that delay no packet");
-        }
-        if parameters.errors.is_some() && !stuck {
-            let spec = collective.as_ref();
-            let (counts, flits) = flit_engine::count(fabric, routes, parameters, messages, spec);
-            assert_equal_counts(scenario, counts, &flits);
-        }
-        if sharing.stall_times && !stuck {
-            agree_on_stalls(seed, scenario);
-        }
-        (reference, stuck)
-    } else if parameters.output_buffer > 0 {
-        match cioq_engine::run(fabric, routes, parameters, messages) {
-            Ok(reference) => (reference, false),
-            Err(deadlock) => (deadlock.log, true),
-        }
-    } else if parameters.head_of_queue_lifetime.is_some() {
-        let (reference, losses) = engine::run_dropping(fabric, routes, parameters, messages);
-        let counters = run.counters.last().expect("those at the end");
-        let fast = (counters.packets_lost, counters.messages_lost);
-        assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
-        (reference, false)
-    } else {
-        match engine::run_counting(fabric, routes, parameters, messages, collective.as_ref()) {
-            Ok((reference, counts, flits)) => {
-                if parameters.errors.is_some() {
-                    assert_equal_counts(scenario, counts, &flits);
-                }
-                (reference, false)
+    let (reference, stuck) = match &parameters.kind {
+        RouterKind::OutputQueues(_) => unreachable!("the engine simulates credits"),
+        RouterKind::SharedLinks(sharing) => {
+            let (reference, digest, stuck) = run_flits(scenario);
+            // Without a stop.
+            let (workload, log) = (scenario.workload(), Log::default());
+            let mut engine = Engine::new(1, fabric, routes, parameters, workload, log);
+            engine.run_until(Picoseconds::NEVER);
+            if engine.find_deadlock().is_none() {
+                assert_agreement(scenario, &reference, engine.observer());
+                assert_eq!(engine.digest(), digest, "seed {seed}: flits that delay no packet");
             }
-            Err(deadlock) => (deadlock.log, true),
+            if parameters.errors.is_some() && !stuck {
+                let spec = collective.as_ref();
+                let (counts, flits) =
+                    flit_engine::count(fabric, routes, parameters, messages, spec);
+                assert_equal_counts(scenario, counts, &flits);
+            }
+            if sharing.stall_times && !stuck {
+                agree_on_stalls(seed, scenario);
+            }
+            (reference, stuck)
+        }
+        RouterKind::OutputBuffers(_) => {
+            match cioq_engine::run(fabric, routes, parameters, messages) {
+                Ok(reference) => (reference, false),
+                Err(deadlock) => (deadlock.log, true),
+            }
+        }
+        RouterKind::WholePackets if parameters.head_of_queue_lifetime.is_some() => {
+            let (reference, losses) = engine::run_dropping(fabric, routes, parameters, messages);
+            let counters = run.counters.last().expect("those at the end");
+            let fast = (counters.packets_lost, counters.messages_lost);
+            assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
+            (reference, false)
+        }
+        RouterKind::WholePackets => {
+            match engine::run_counting(fabric, routes, parameters, messages, collective.as_ref()) {
+                Ok((reference, counts, flits)) => {
+                    if parameters.errors.is_some() {
+                        assert_equal_counts(scenario, counts, &flits);
+                    }
+                    (reference, false)
+                }
+                Err(deadlock) => (deadlock.log, true),
+            }
         }
     };
     assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
@@ -147,12 +154,11 @@ fn agree_on_waits(seed: u64, scenario: &Scenario) {
     if collective.is_some() || parameters.head_of_queue_lifetime.is_some() {
         return;
     }
-    let waits = if parameters.sharing.is_some() {
-        flit_engine::waits
-    } else if parameters.output_buffer > 0 {
-        cioq_engine::waits
-    } else {
-        engine::waits
+    let waits = match parameters.kind {
+        RouterKind::WholePackets => engine::waits,
+        RouterKind::OutputBuffers(_) => cioq_engine::waits,
+        RouterKind::SharedLinks(_) => flit_engine::waits,
+        RouterKind::OutputQueues(_) => unreachable!("the engine simulates credits"),
     };
     let reference = waits(fabric, routes, parameters, messages).expect("it comes to an end");
     let reference: Vec<_> = reference.into_iter().map(|waited| [waited]).collect();
@@ -297,10 +303,11 @@ pub fn features(scenario: &Scenario) -> Vec<&'static str> {
         (of_class(|it| it.service > 0), "a class with virtual channels of its own"),
         (parameters.message_classes == 1, "one message class"),
     ];
-    let of_links = match &parameters.sharing {
-        Some(_) => features_of_flits(scenario),
-        None if parameters.output_buffer > 0 => features_of_cioq(scenario),
-        None => features_of_packets(scenario),
+    let of_links = match &parameters.kind {
+        RouterKind::WholePackets => features_of_packets(scenario),
+        RouterKind::OutputBuffers(_) => features_of_cioq(scenario),
+        RouterKind::SharedLinks(sharing) => features_of_flits(scenario, sharing),
+        RouterKind::OutputQueues(_) => unreachable!("the engine simulates credits"),
     };
     named(&some).into_iter().chain(of_links).chain([routing]).collect()
 }
@@ -351,9 +358,8 @@ fn features_of_packets(scenario: &Scenario) -> Vec<&'static str> {
 }
 
 /// Where links are shared flit by flit.
-fn features_of_flits(scenario: &Scenario) -> Vec<&'static str> {
+fn features_of_flits(scenario: &Scenario, sharing: &FlitSharing) -> Vec<&'static str> {
     let Scenario { parameters, collective, .. } = scenario;
-    let sharing = parameters.sharing.as_ref().expect("they are shared");
     let by_priority = parameters.arbitration == Arbitration::Weighted
         && sharing.high_priority.iter().any(|&weight| weight > 0);
     let switching = match parameters.switching {
@@ -392,8 +398,8 @@ fn features_of_cioq(scenario: &Scenario) -> Vec<&'static str> {
     };
     let some = [
         (parameters.switching == Switching::StoreAndForward, "store-and-forward"),
-        (parameters.output_buffer == largest, "room for one packet at outputs"),
-        (parameters.output_buffer >= 2 * largest, "room for two packets at outputs"),
+        (parameters.behind_crossbar() == largest, "room for one packet at outputs"),
+        (parameters.behind_crossbar() >= 2 * largest, "room for two packets at outputs"),
         (parameters.virtual_channels == 1, "one virtual channel"),
         (falls_back, "escapes"),
     ];

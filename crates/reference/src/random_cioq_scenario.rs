@@ -3,6 +3,7 @@
 //!
 //! Some end in a deadlock, as they should: rings without datelines, or random relations.
 
+use flitlab_engine::RouterKind;
 use flitlab_routing::Routes;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -44,7 +45,7 @@ fn draw_buffers(random: &mut dyn Rng, scenario: &mut Scenario) {
         _ => random.random_range(largest..=5 * largest),
     };
     parameters.bubble = false;
-    parameters.output_buffer = size();
+    parameters.kind = RouterKind::OutputBuffers(size());
     parameters.buffer = size();
     parameters.injection_buffer = size();
 }

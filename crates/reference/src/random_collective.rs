@@ -29,7 +29,7 @@ impl Scenario {
         let _: u32 = random.random();
         let classless = self.parameters.classes.is_empty()
             && self.messages.iter().all(|message| message.class == 0);
-        let shares_flits = self.parameters.sharing.is_some();
+        let shares_flits = self.parameters.kind.grants_flits();
         if !classless
             || !leaves_channels(&self.routes)
             || self.parameters.virtual_channels <= DOWN_CHANNEL && !shares_flits

@@ -2,7 +2,7 @@
 //! again.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry};
+use flitlab_engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry, RouterKind};
 use flitlab_fabric::Fabric;
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
@@ -30,7 +30,9 @@ impl Scenario {
     #[must_use]
     pub fn with_errors_of_flits(self, seed: u64) -> Self {
         let mut scenario = self.with_errors(seed);
-        scenario.parameters.sharing.as_mut().expect("they are shared").stall_times = false;
+        if let RouterKind::SharedLinks(sharing) = &mut scenario.parameters.kind {
+            sharing.stall_times = false;
+        }
         scenario
     }
 

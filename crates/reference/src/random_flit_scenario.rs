@@ -4,7 +4,7 @@
 //! Some end in a deadlock, as they should: worms in a ring, or a ring without the bubble.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Arbitration, FlitSharing, Parameters, Switching};
+use flitlab_engine::{Arbitration, FlitSharing, Parameters, RouterKind, Switching};
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::MessageKind;
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
@@ -120,7 +120,8 @@ pub fn share(random: &mut dyn Rng, scenario: &mut Scenario) {
     if matches!(routes, Routes::Relation(_)) {
         throttle(routes, random.random_range(0..=2), parameters);
     }
-    parameters.sharing = Some(sharing(random, parameters.virtual_channels, !chooses));
+    let sharing = sharing(random, parameters.virtual_channels, !chooses);
+    parameters.kind = RouterKind::SharedLinks(sharing);
 }
 
 /// Buffers of a few flits for worms; else of the packets that the rules ask for, or somewhat more.

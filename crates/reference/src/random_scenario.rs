@@ -7,7 +7,7 @@
 use super::{random_phased, random_relation};
 use flitlab_base::registry::Component;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_engine::{Arbitration, InjectionChoice, Parameters, Switching};
+use flitlab_engine::{Arbitration, InjectionChoice, Parameters, RouterKind, Switching};
 use flitlab_fabric::{Cabling, Fabric, Faults, Torus};
 use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
@@ -158,7 +158,7 @@ impl Scenario {
     pub fn with_datelines_of_escapes(mut self, seed: u64) -> Self {
         let random = &mut ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(8);
-        if let Some(sharing) = &mut self.parameters.sharing {
+        if let RouterKind::SharedLinks(sharing) = &mut self.parameters.kind {
             let ring = matches!(&self.routes, Routes::Relation(made) if made.relation.has_ring());
             sharing.atomic = random.random_bool(0.25) && !ring;
             self.parameters.bubble &= !sharing.atomic;
@@ -538,8 +538,7 @@ fn parameters(random: &mut dyn Rng, rings: bool) -> Parameters {
         arbitration: *[Arbitration::RoundRobin, Arbitration::TransitFirst, Arbitration::Random]
             .choose(random)
             .unwrap(),
-        sharing: None,
-        output_buffer: 0,
+        kind: RouterKind::WholePackets,
         bubble: rings || random.random_bool(0.5),
         crossbar_speedup: random.random_range(1..=3),
         routing_latency: Picoseconds(random.random_range(0..=5)),

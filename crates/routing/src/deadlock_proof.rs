@@ -46,7 +46,7 @@ impl From<&Parameters> for FlowControl {
         Self {
             bubble: parameters.bubble,
             wormhole: parameters.switching == Switching::Wormhole,
-            atomic: parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic),
+            atomic: parameters.kind.is_atomic(),
         }
     }
 }

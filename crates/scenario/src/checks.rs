@@ -6,6 +6,7 @@
 mod bubbles;
 mod errors;
 mod fabrics;
+mod features;
 mod held_credits;
 mod lifetime;
 mod output_buffer;
@@ -59,6 +60,7 @@ pub(super) fn run(
     checks.sharing(draft);
     checks.output_queued(draft, purpose);
     checks.output_buffer(draft, packets);
+    checks.features(draft);
     let mut without_tables = Fabrics::without_tables();
     let fabrics = if checks.problems.is_empty() { fabrics } else { &mut without_tables };
     let makes_tables = fabrics.makes_tables();
@@ -197,7 +199,7 @@ impl Checks<'_> {
                 (vcs, format!("the relation has {vcs} virtual channels"))
             }
             Some(vcs) => (vcs, format!("the table has {vcs} virtual channels")),
-            None if draft.parameters.sharing.is_some() => return,
+            None if draft.parameters.kind.grants_flits() => return,
             None => {
                 let why =
                     "this routing takes Angara's five: request, response, adaptive, two collective";

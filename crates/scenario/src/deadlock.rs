@@ -174,7 +174,7 @@ impl Scenario {
                  'routing={ angara = { algorithm = \"bfs\" } }'"
                     .into(),
             ),
-            _ if self.parameters.bubble || self.parameters.output_buffer > 0 => None,
+            _ if self.parameters.bubble || self.parameters.kind.sends_packets_from_outputs() => None,
             _ => Some(format!(
                 "the bubble rule is switched off, and rings deadlock without it; try{}",
                 self.bubbles()
@@ -234,10 +234,10 @@ impl Scenario {
     /// Whether the bubble rule can keep rings from deadlock: packets are not strung out as worms,
     /// and buffers hold two, take them, and are at inputs only.
     fn can_keep_bubbles(&self) -> bool {
-        let Parameters { switching, buffer, output_buffer, .. } = self.parameters;
+        let Parameters { switching, buffer, ref kind, .. } = self.parameters;
         let two = 2 * u64::from(self.parameters.maximum_packet());
         let whole = switching != Switching::Wormhole && !self.flow_control().atomic;
-        whole && u64::from(buffer) >= two && output_buffer == 0
+        whole && u64::from(buffer) >= two && !kind.sends_packets_from_outputs()
     }
 
     /// Whether packets that share a ring's virtual channels may have several sizes.

@@ -77,11 +77,11 @@ mod interruption;
 mod load;
 mod name;
 mod network;
+mod output_queued;
 mod protocol_deadlock;
 mod reference;
 mod relation;
 mod resolved;
-mod router_model;
 mod routing;
 mod schema;
 mod series;
@@ -103,7 +103,6 @@ pub use interruption::{FailureSpec, InterruptionSpec, NewTables};
 pub use network::{Network, TableChange};
 pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};
-pub use router_model::RouterModel;
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use schema::ANGARA;
 pub use starter::{Offer, Offers, Starter, StarterWorkload};
@@ -148,9 +147,6 @@ pub struct Scenario {
     pub network: Arc<Network>,
     /// Where the defaults of the parameters come from.
     pub preset: &'static str,
-    /// What simulates the routers.
-    pub router: RouterModel,
-    /// Of output-queued routers those of the engine that are like them without load.
     pub parameters: Parameters,
     pub workload: Workloads,
     pub measure: Settings,
@@ -199,11 +195,9 @@ impl Scenario {
     /// draw no random number. Of a load `false`, since its messages come at random times, but for that
     /// of output-queued routers.
     pub fn ignores_the_seed(&self, other: &Self) -> bool {
-        let draws = match (&self.router, self.workload.load()) {
+        let draws = match (self.parameters.kind.output_queues(), self.workload.load()) {
             // All nodes create their messages at equal intervals.
-            (RouterModel::OutputQueued(_), Some(load)) => {
-                load.pattern.partners() != Partners::Fixed
-            }
+            (Some(_), Some(load)) => load.pattern.partners() != Partners::Fixed,
             _ => self.workload.draws(),
         };
         let fixed = !draws;
@@ -235,7 +229,6 @@ impl Scenario {
             seed: draft.seed,
             network: reading.network.expect("or it was reported"),
             preset: draft.preset,
-            router: draft.router,
             parameters: draft.parameters,
             workload: draft.workload.expect("or it was reported"),
             measure: draft.measure,

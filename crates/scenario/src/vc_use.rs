@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{RouterModel, RoutingSpec, Scenario};
+use super::{RoutingSpec, Scenario};
 use flitlab_base::narrow::narrow;
 use flitlab_routing::{Routes, VcAssignment};
 
@@ -21,7 +21,7 @@ impl Scenario {
     /// purpose each.
     pub fn vc_use(&self) -> Option<VcUse> {
         let crosses = self.workload.crosses_network();
-        if !crosses || matches!(self.router, RouterModel::OutputQueued(_)) {
+        if !crosses || self.parameters.kind.output_queues().is_some() {
             return None;
         }
         let services: BTreeSet<u8> =

@@ -17,16 +17,14 @@ use super::summary::{Expectation, print_json, print_text};
 use super::{components, terminal, text};
 use flitlab::document::Reference;
 use flitlab::engine::{
-    InjectionChoice, PacketKind, Parameters, Passage, VIRTUAL_CHANNEL_NAMES, virtual_channels_taken,
+    InjectionChoice, OutputQueues, PacketKind, Parameters, Passage, RouterKind,
+    VIRTUAL_CHANNEL_NAMES, virtual_channels_taken,
 };
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::narrow::narrow;
-use flitlab::output_queued::Parameters as OutputQueued;
 use flitlab::routing::{Freedom, RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
-use flitlab::scenario::{
-    Deadlock, Diagnostics, Network, RouterModel, RoutingSpec, Scenario, Sweep,
-};
+use flitlab::scenario::{Deadlock, Diagnostics, Network, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
@@ -218,8 +216,8 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     }
     line("routing", routing(&scenario.network));
     line("router", preset(scenario));
-    if let RouterModel::OutputQueued(routers) = &scenario.router {
-        output_queued(routers, &mut line);
+    if let Some(queues) = parameters.kind.output_queues() {
+        output_queued(queues, &mut line);
     } else {
         line("virtual channels", virtual_channels(simulation));
         let fit = match parameters.buffer / parameters.maximum_packet() {
@@ -243,7 +241,7 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
     );
     line("zero-load latency", latency);
     if let Some((most, sent)) = parameters.packets_on_a_link(simulation.fabric().cable_classes()) {
-        let units = if parameters.sharing.is_some() { "flits" } else { "of the largest packets" };
+        let units = if parameters.kind.grants_flits() { "flits" } else { "of the largest packets" };
         let bound = f64::from(most) / sent;
         let bound = if bound < 1.0 {
             format!("which bounds each channel to {:.1}% of its rate", 100.0 * bound)
@@ -305,10 +303,10 @@ fn facts(simulation: &Simulation, expectation: &Expectation, bounds: &[bounds::B
         line("simulations", text);
     }
     let silent = expectation.nodes - simulation.senders().len();
-    let reason = match scenario.router {
-        RouterModel::OutputQueued(_) => Some("they send to themselves, and their packets count"),
-        RouterModel::InputQueued if several => Some("no workload has them send"),
-        RouterModel::InputQueued => facts.silent,
+    let reason = match scenario.parameters.kind.output_queues() {
+        Some(_) => Some("they send to themselves, and their packets count"),
+        None if several => Some("no workload has them send"),
+        None => facts.silent,
     };
     if let (1.., Some(reason)) = (silent, reason) {
         line("silent nodes", format!("{silent}: {reason}"));
@@ -346,7 +344,7 @@ fn hops(expectation: &Expectation) -> String {
 }
 
 /// The queues, links and messages of output-queued routers.
-fn output_queued(routers: &OutputQueued, line: &mut impl FnMut(&str, String)) {
+fn output_queued(routers: &OutputQueues, line: &mut impl FnMut(&str, String)) {
     line(
         "queues",
         format!(
@@ -409,9 +407,9 @@ const MANY_SENDINGS: f64 = 10.0;
 /// Returns a warning about links that damage nearly every packet.
 fn passage_warning(passage: &Passage, parameters: &Parameters) -> Option<String> {
     let sendings = passage.sendings();
-    let (units, way_out) = match parameters.sharing {
-        Some(_) => ("flits", "make errors rarer ([link.errors])"),
-        None => (
+    let (units, way_out) = match parameters.kind.grants_flits() {
+        true => ("flits", "make errors rarer ([link.errors])"),
+        false => (
             "the largest packets",
             "make packets smaller (router.maximum_payload), or errors rarer ([link.errors])",
         ),
@@ -438,7 +436,7 @@ fn order_warning(simulation: &Simulation) -> Option<&'static str> {
 
 /// What links number, and send again.
 fn unit_of_retry(parameters: &Parameters) -> &'static str {
-    if parameters.sharing.is_some() { "a flit" } else { "one of the largest packets" }
+    if parameters.kind.grants_flits() { "a flit" } else { "one of the largest packets" }
 }
 
 /// How the largest packets, or flits, get across channels that err.
@@ -551,12 +549,14 @@ fn throughput_bound(simulation: &Simulation, expectation: &Expectation) -> Strin
 fn preset(scenario: &Scenario) -> String {
     let bubble = if scenario.parameters.bubble { "with" } else { "without" };
     let dateline = if scenario.network.routing.has_dateline() { ", with datelines" } else { "" };
-    if let RouterModel::OutputQueued(_) = scenario.router {
-        return format!("preset {}, output-queued, store-and-forward", scenario.preset);
-    }
-    let behind = match scenario.parameters.output_buffer {
-        0 => String::new(),
-        flits => format!(", with buffers of {flits} flits at outputs for each virtual channel"),
+    let behind = match scenario.parameters.kind {
+        RouterKind::WholePackets | RouterKind::SharedLinks(_) => String::new(),
+        RouterKind::OutputBuffers(flits) => {
+            format!(", with buffers of {flits} flits at outputs for each virtual channel")
+        }
+        RouterKind::OutputQueues(_) => {
+            return format!("preset {}, output-queued, store-and-forward", scenario.preset);
+        }
     };
     format!("preset {}, {bubble} bubble flow control{dateline}{behind}", scenario.preset)
 }
@@ -595,7 +595,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
             );
         }
         RoutingSpec::Adaptive(_) => &VIRTUAL_CHANNEL_NAMES,
-        _ if scenario.parameters.sharing.is_some() => {
+        _ if scenario.parameters.kind.grants_flits() => {
             return format!(
                 "{all}; packets take any of them; where some are answered, requests the lower half and responses the rest"
             );

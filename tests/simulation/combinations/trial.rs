@@ -100,6 +100,14 @@ fn run(seed: u64, text: &str, place: &Path) -> Trial {
     };
     let again = Document::parse(&format!("{folder}/resolved.toml"), &resolved);
     let again = Scenario::read(&again).unwrap_or_else(|it| panic!("resolved: {it}\n{resolved}"));
+    let kind = &scenario.parameters.kind;
+    for feature in scenario.features() {
+        assert_eq!(
+            feature.refusal(kind),
+            None,
+            "the check accepts what the table refuses: {feature:?}"
+        );
+    }
     let named = Scenario { name: scenario.name.clone(), ..again };
     assert!(named == scenario, "what is resolved reads back to something else:\n{resolved}");
 

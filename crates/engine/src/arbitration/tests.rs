@@ -7,7 +7,7 @@ use crate::network::vc_map::VcMap;
 use crate::router::flit::{FlitInput, FlitOutput, FlitQueue};
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
-use flitlab_model::{FlitSharing, Parameters};
+use flitlab_model::{FlitSharing, Parameters, RouterKind};
 
 /// The virtual channels of a port, as many as three bits number.
 const VCS: u32 = 8;
@@ -15,8 +15,8 @@ const VCS: u32 = 8;
 /// A map with all virtual channels in use.
 fn vc_map() -> VcMap {
     let routes = direction_order(&torus(&[4]));
-    let sharing = Some(FlitSharing::default());
-    let parameters = Parameters { sharing, virtual_channels: VCS as u8, ..Parameters::default() };
+    let kind = RouterKind::SharedLinks(FlitSharing::default());
+    let parameters = Parameters { kind, virtual_channels: VCS as u8, ..Parameters::default() };
     VcMap::new(&routes, &[], &parameters, &Default::default(), false)
 }
 

@@ -8,7 +8,7 @@ use crate::network::small::{context, direction_order, messages, torus};
 use crate::part::Part;
 use crate::router::flit::FlitRouters;
 use flitlab_base::units::Bytes;
-use flitlab_model::{CompletedMessage, FlitSharing, Parameters};
+use flitlab_model::{CompletedMessage, FlitSharing, Parameters, RouterKind};
 
 /// Runs `test` with the hosts of a ring of four nodes that have these messages to send, in packets
 /// of at most 64 bytes.
@@ -21,7 +21,7 @@ fn with_hosts(sent: &[(u32, u32, u64)], test: impl FnOnce(&mut Common<'_>, &mut 
         maximum_payload: Bytes(64),
         send_overhead: Picoseconds(700),
         receive_overhead: Picoseconds(300),
-        sharing: Some(sharing.clone()),
+        kind: RouterKind::SharedLinks(sharing.clone()),
         ..Parameters::default()
     };
     let context = Arc::new(context(1, &fabric, &routes, &parameters));

@@ -40,8 +40,8 @@ impl ChannelTiming {
     /// The times of a kind of channel on cables of a class. A cable has one length in both
     /// directions, so credits take the latency of their channel.
     pub(crate) fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
-        let allocation = parameters.sharing.as_ref().map(|sharing| sharing.switch_allocation);
-        let crossbar = parameters.crossbar_latency + allocation.unwrap_or(Picoseconds::ZERO);
+        let [_, allocation] = parameters.allocation_latencies();
+        let crossbar = parameters.crossbar_latency + allocation;
         let (flit_time, forward, back) = match kind {
             ChannelKind::Network => {
                 let latency = parameters.latency_of(class);

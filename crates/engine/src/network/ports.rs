@@ -87,7 +87,7 @@ impl Ports {
         let vcs = narrow::<u32>(context.vc_map.count());
         // A router's reduction unit has two queues at the first input port.
         let has_units = !context.trees.is_empty();
-        let shares_flits = parameters.sharing.is_some();
+        let shares_flits = parameters.kind.grants_flits();
         let queues = vcs + if has_units && !shares_flits { 2 } else { 0 };
         let shift = queues.next_power_of_two().trailing_zeros();
         let most = |first: &[u32]| first.windows(2).map(|pair| pair[1] - pair[0]).max();

@@ -25,7 +25,7 @@ pub(crate) fn has_single_hops(routes: &Routes, parameters: &Parameters) -> bool 
     let Routes::Relation(routes) = routes else { return false };
     let relation = &routes.relation;
     // What has failed on the way could leave others a choice; it is refused with phases.
-    parameters.sharing.is_none()
+    !parameters.kind.grants_flits()
         && relation.phases().is_some()
         && !routes.decides()
         && routes.injection_bubble == 0
@@ -108,7 +108,7 @@ impl VcDemand {
         let classes = || (0..).map(|number| parameters.class(number)).zip(kinds.iter());
         let width = set_width(routes, later, parameters);
         check_classes(routes, width, parameters);
-        let is_split = parameters.sharing.is_some()
+        let is_split = parameters.kind.grants_flits()
             && is_by_source(routes)
             && classes().any(|(class, &(data, answered))| {
                 answered && parameters.message_classes > 1 || data && class.on_response_channel
@@ -136,7 +136,7 @@ impl VcDemand {
         }
         let used = match routes {
             // At ejection channels packets take any.
-            _ if parameters.sharing.is_some() || parameters.output_buffer > 0 => first(all),
+            _ if !parameters.kind.sends_from_inputs() => first(all),
             Routes::Forwarding(_) | Routes::Paths(_) => of_sets,
             Routes::Relation(_) => first(all),
             _ => of_purposes,

@@ -367,10 +367,9 @@ impl<'f> Routing<'f> {
     pub(super) fn vc_name(&self, context: &NetworkContext<'_>, number: u8) -> Option<&'static str> {
         let is_named = match self {
             Self::Table(_) | Self::Relation(_) | Self::Paths(_) => false,
-            Self::Source(routes) => context.parameters.sharing.is_none() && !routes.has_dateline(),
-            Self::Torus(adaptive) => {
-                context.parameters.sharing.is_none() && adaptive.rules().escape.width() == 1
-            }
+            _ if context.parameters.kind.grants_flits() => false,
+            Self::Source(routes) => !routes.has_dateline(),
+            Self::Torus(adaptive) => adaptive.rules().escape.width() == 1,
         };
         VIRTUAL_CHANNEL_NAMES.get(usize::from(number)).copied().filter(|_| is_named)
     }

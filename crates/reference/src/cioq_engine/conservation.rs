@@ -54,10 +54,10 @@ impl Simulator<'_> {
         let buffer = &output.buffers[vc];
         let there = buffer.flits.len() as u32;
         let taken = uncrossed + buffer.coming.len() as u32 + there;
-        assert!(there + buffer.leaving.departed <= self.parameters.output_buffer);
+        assert!(there + buffer.leaving.departed <= self.parameters.behind_crossbar());
         assert_eq!(
             buffer.room + taken + buffer.leaving.departed,
-            self.parameters.output_buffer,
+            self.parameters.behind_crossbar(),
             "space at outputs is conserved"
         );
         let channel = &self.channels[output.channel];
@@ -78,7 +78,7 @@ impl Simulator<'_> {
         }
         let outputs = self.routers.iter().flat_map(|router| &router.outputs);
         for buffer in outputs.flat_map(|output| &output.buffers) {
-            assert_eq!(buffer.room, self.parameters.output_buffer);
+            assert_eq!(buffer.room, self.parameters.behind_crossbar());
             assert!(buffer.queued.is_empty() && buffer.leaving.is_idle());
         }
         self.terminals.check_idle();

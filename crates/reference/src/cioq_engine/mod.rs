@@ -31,7 +31,7 @@ mod sending;
 use std::collections::BTreeSet;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Log, Parameters};
+use flitlab_engine::{Log, Parameters, RouterKind};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
@@ -285,8 +285,10 @@ fn credits_back(channel: &mut Channel, now: Picoseconds) -> Vec<usize> {
 
 /// Panics if the page has no rules for these routes and parameters.
 fn check(fabric: &Fabric, routes: &Routes, parameters: &Parameters) {
-    assert!(parameters.sharing.is_none(), "channels are granted to whole packets");
-    assert!(largest(parameters) <= parameters.output_buffer, "packets fit into buffers at outputs");
+    let RouterKind::OutputBuffers(behind) = parameters.kind else {
+        panic!("there are buffers at outputs")
+    };
+    assert!(largest(parameters) <= behind, "packets fit into buffers at outputs");
     let has_bubble = match routes {
         Routes::Adaptive(_) => panic!("adaptive routing on tori is for other routers"),
         Routes::Relation(routes) => routes.injection_bubble > 0 || routes.relation.has_ring(),

@@ -153,7 +153,7 @@ pub struct Router {
 
 impl Router {
     fn add_output(&mut self, name: OutputName, channel: usize, parameters: &Parameters) {
-        let buffer = |_| OutputBuffer::new(parameters.output_buffer);
+        let buffer = |_| OutputBuffer::new(parameters.behind_crossbar());
         let buffers = (0..parameters.virtual_channels).map(buffer).collect();
         let waited = Picoseconds::ZERO;
         self.outputs.push(Output { name, channel, buffers, pointer: 0, next_vc: 0, waited });

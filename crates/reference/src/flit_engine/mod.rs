@@ -196,7 +196,7 @@ impl<'a> Simulator<'a> {
         messages: &[Message],
         collective: Option<&CollectiveSpec>,
     ) -> Self {
-        let sharing = parameters.sharing.as_ref().expect("links are shared flit by flit");
+        let sharing = parameters.kind.sharing().expect("links are shared flit by flit");
         let uses_response_channel = |message: &Message| {
             let is_answered = message.kind != MessageKind::Data;
             let on_response_channel = |is_response| {

@@ -14,8 +14,8 @@ impl Checks<'_> {
         let asked = match &draft.routing {
             Some(RoutingSpec::Relation(spec)) => {
                 // Elsewhere all buffers hold two.
-                let holds_one = parameters.most_bubble() == 0 && parameters.sharing.is_some();
-                let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+                let holds_one = parameters.most_bubble() == 0 && parameters.kind.grants_flits();
+                let atomic = parameters.kind.is_atomic();
                 if spec.rule.keeps_bubble() && spec.selection.is_none() && (holds_one || atomic) {
                     return self.ring(spec.rule.name(), parameters);
                 }
@@ -34,7 +34,7 @@ impl Checks<'_> {
             let message =
                 format!("worms are longer than any room that the rings of {rule} could keep");
             ("router.switching", message, "leave `switching` out".to_owned())
-        } else if parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic) {
+        } else if parameters.kind.is_atomic() {
             let message = format!(
                 "packets that wait until a buffer is empty never use the room that the rings of {rule} keep"
             );

@@ -11,19 +11,6 @@ impl Checks<'_> {
     pub(super) fn errors(&mut self, draft: &Draft, packets: bool, fabric: Option<&Fabric>) {
         let parameters = &draft.parameters;
         let Some(errors) = &parameters.errors else { return };
-        if let Some(sharing) = &parameters.sharing {
-            if sharing.stall_times {
-                let message = "where flits are sent again, the causes for which packets wait are not told apart";
-                let keys = ["link.sharing.flit.stall_times", "link.errors"];
-                self.refuse(&keys, message, "leave out `stall_times`, or [link.errors]");
-            }
-            if draft.interruption.is_some() {
-                let message = "a packet of which some flits are sent again, and others are across, can't be cut where a \
-                               channel fails";
-                let help = "leave out [interruption], [link.errors], or `sharing` in [link]";
-                self.refuse(&["interruption", "link.errors", "link.sharing"], message, help);
-            }
-        }
         if packets && errors.replay_buffer < parameters.unit_of_retry() {
             let message = format!(
                 "the largest packet has {} flits, and the replay buffer {}",

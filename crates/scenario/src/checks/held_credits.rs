@@ -3,6 +3,7 @@
 use super::Checks;
 use crate::schema::Draft;
 use crate::{RoutingSpec, RuleSpec};
+use flitlab_engine::{Feature, FlitSharing, RouterKind};
 
 impl Checks<'_> {
     /// The rules between credits that are held back and other keys.
@@ -11,9 +12,10 @@ impl Checks<'_> {
         if !matches!(&spec.rule, RuleSpec::Phased(rule, _) if rule.holds_credits()) {
             return;
         }
-        let behind = draft.parameters.sharing.as_ref().map_or(0, |sharing| sharing.output_buffer);
-        if behind == 0 {
-            let message = "credits that are held back show what waits behind a crossbar, and here nothing does";
+        // Without shared links it is refused as a feature, for the same reason.
+        if let RouterKind::SharedLinks(FlitSharing { output_buffer: 0, .. }) = draft.parameters.kind
+            && let Some(message) = Feature::HeldCredits.refusal(&RouterKind::WholePackets)
+        {
             let help = "write `sharing.flit.output_buffer = 32` in [link], or leave `credits` out";
             self.refuse(&["routing.relation.rule", "link.sharing"], message, help);
         }

@@ -15,12 +15,6 @@ impl Checks<'_> {
         let mut refuse = |key: &str, message: &str| {
             self.refuse(&[LIFETIME, key], message, "leave `head_of_queue_lifetime` out");
         };
-        if parameters.sharing.is_some() {
-            refuse(
-                "link.sharing",
-                "packets are not dropped where links are shared flit by flit: their flits may be in several routers",
-            );
-        }
         if parameters.errors.is_some() {
             refuse(
                 "link.errors",

@@ -1,12 +1,13 @@
 //! Demands of output-queued routers on all else.
 
 use super::Checks;
-use crate::router_model::{self, RouterModel};
+use crate::output_queued::{self, packets_of};
 use crate::schema::Draft;
 use crate::{Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
+use flitlab_engine::{Feature, OutputQueues, RouterKind};
 use flitlab_fabric::{CableClass, DIMENSION_NAMES, Fabric, Faults};
-use flitlab_output_queued::{LONGEST_RUN, MAX_PACKETS, Parameters};
+use flitlab_output_queued::{LONGEST_RUN, MAX_PACKETS, longest_run};
 use flitlab_workload::traffic::{Access, LoadSpec, OfferedLoad, Pattern, Process};
 
 const PRESET: &str = "router.preset";
@@ -17,7 +18,7 @@ const LOADS: (std::ops::RangeInclusive<f64>, &str) = (1e-6..=1e3, "0.000001 to 1
 impl Checks<'_> {
     /// The rules between the keys of output-queued routers and all others.
     pub(super) fn output_queued(&mut self, draft: &Draft, purpose: Purpose) {
-        let RouterModel::OutputQueued(routers) = &draft.router else { return };
+        let RouterKind::OutputQueues(routers) = &draft.parameters.kind else { return };
         if routers.answer > routers.packet {
             let (answer, packet) = (bytes_text(routers.answer), bytes_text(routers.packet));
             let message = format!("an `answer` of {answer} is longer than a `packet` of {packet}");
@@ -30,8 +31,10 @@ impl Checks<'_> {
         if purpose == Purpose::Routes {
             return;
         }
-        if draft.interruption.is_some() {
-            let message = "nothing can fail during operation where routers are those of preset \"outflank-paper\"";
+        let kind = &draft.parameters.kind;
+        if let (true, Some(message)) =
+            (draft.interruption.is_some(), Feature::Failures.refusal(kind))
+        {
             let help = "leave [interruption] out, or choose another preset in [router]";
             self.refuse(&["interruption", PRESET], message, help);
         }
@@ -87,7 +90,7 @@ impl Checks<'_> {
     fn routing_of_the_paper(&mut self, draft: &Draft) {
         let Some(routing) = &draft.routing else { return };
         let (key, why) = match routing {
-            RoutingSpec::Adaptive(rules) => match router_model::routing(rules) {
+            RoutingSpec::Adaptive(rules) => match output_queued::routing(rules) {
                 Ok(_) => return,
                 Err(why) => why,
             },
@@ -102,7 +105,7 @@ impl Checks<'_> {
     }
 
     /// Whether all nodes can create the messages of a load at the same instants.
-    fn messages_together(&mut self, load: &LoadSpec, routers: &Parameters, draft: &Draft) {
+    fn messages_together(&mut self, load: &LoadSpec, routers: &OutputQueues, draft: &Draft) {
         if let Access::Read { .. } = load.access {
             let message = "nodes of preset \"outflank-paper\" answer no reads";
             self.refuse(&["traffic.read"], message, "leave `read` out");
@@ -113,7 +116,7 @@ impl Checks<'_> {
                         `message = \"48 KiB\"`";
             self.refuse(&["traffic.process"], message, help);
         }
-        let packets = RouterModel::packets_of(load, routers.packet);
+        let packets = packets_of(load, routers.packet);
         let keys = ["traffic.message", PRESET];
         let packet = routers.packet;
         let Some(bytes) = load.message.only() else {
@@ -159,8 +162,8 @@ impl Checks<'_> {
             OfferedLoad::Payload(rate) => rate.0 as f64 / routers.external_rate.0 as f64,
         };
         if let (Some(torus), Some(message_packets)) = (fabric.torus(), packets) {
-            let routers = Parameters { message_packets, ..*routers };
-            if routers.longest_run(torus, fraction) > LONGEST_RUN {
+            let routers = OutputQueues { message_packets, ..*routers };
+            if longest_run(&routers, torus, fraction) > LONGEST_RUN {
                 let message = "so many messages may take more than an hour of simulated time, which is the most";
                 let help = "lower `messages` in [measure], or raise `load`";
                 self.refuse(&["measure.messages", "traffic.load", PRESET], message, help);

@@ -26,11 +26,6 @@ impl Checks<'_> {
             return;
         }
         let leave_out = "leave `responder_resources` out";
-        if parameters.sharing.is_some() {
-            let message = "adapters that hold few responses are not modelled where links are shared flit by flit";
-            let help = format!("{leave_out}, or write `sharing = \"packet\"` in [link]");
-            self.refuse(&[LIMIT, "link.sharing"], message, help);
-        }
         if parameters.errors.is_some() {
             let message =
                 "a bad copy of a request would take room for a response that nobody sends";

@@ -1,23 +1,20 @@
-//! Demands of links that are shared flit by flit, and features that need such links.
+//! Demands of links that are shared flit by flit.
 
 use super::Checks;
 use crate::RoutingSpec;
 use crate::schema::Draft;
 use flitlab_base::narrow::narrow;
-use flitlab_engine::{Arbitration, FlitSharing, Parameters, Switching, needs_shared_links};
-
-/// How to have links shared flit by flit.
-const SHARE: &str = "write `sharing = \"flit\"` in [link]";
+use flitlab_engine::{Arbitration, FlitSharing, Parameters, RouterKind, Switching};
 
 const WEIGHTS: &str = "link.sharing.flit.weights";
 const HIGH_PRIORITY: &str = "link.sharing.flit.high_priority";
 const LIMIT: &str = "link.sharing.flit.high_priority_limit";
 
 impl Checks<'_> {
-    /// The rules between keys of routers that share links flit by flit, or don't.
+    /// The rules between keys of routers that share links flit by flit.
     pub(super) fn sharing(&mut self, draft: &Draft) {
         let parameters = &draft.parameters;
-        let Some(sharing) = &parameters.sharing else { return self.packets_whole(parameters) };
+        let Some(sharing) = parameters.kind.sharing() else { return };
         let routing = draft.routing.as_ref();
         if parameters.switching == Switching::Wormhole && parameters.bubble {
             let message = "worms are longer than the room that a bubble keeps: the rule keeps no ring from deadlock";
@@ -109,30 +106,20 @@ impl Checks<'_> {
         }
     }
 
-    /// Refuses features that only links shared flit by flit have.
-    fn packets_whole(&mut self, parameters: &Parameters) {
-        if parameters.switching == Switching::Wormhole {
-            let message = "a channel that is granted to a packet until its end has to have room for all of it";
-            let help = format!("{SHARE}, and flits go on one by one");
-            self.refuse(&["router.switching", "link.sharing"], message, help);
-        }
-        if needs_shared_links(parameters.arbitration) {
-            let message =
-                "flits are chosen by age or by weight where links are shared flit by flit";
-            self.refuse(&["router.arbitration", "link.sharing"], message, SHARE);
-        }
-    }
-
     /// The least buffer of a network channel, and of an injection channel, in flits: what it has to
     /// hold.
     pub(super) fn least_buffers(parameters: &Parameters) -> [(u32, &'static str); 2] {
         let packet = parameters.maximum_packet();
         let one = "the largest packet";
-        match (&parameters.sharing, parameters.switching) {
-            (Some(_), Switching::Wormhole) => [(1, "a flit"); 2],
-            (Some(_), _) if !parameters.bubble => [(packet, one); 2],
-            (None, _) if parameters.output_buffer > 0 => [(packet, one); 2],
-            _ => [(narrow(2 * u64::from(packet)), "two of the largest packets"), (packet, one)],
+        match parameters.kind {
+            RouterKind::SharedLinks(_) if parameters.switching == Switching::Wormhole => {
+                [(1, "a flit"); 2]
+            }
+            RouterKind::SharedLinks(_) if !parameters.bubble => [(packet, one); 2],
+            RouterKind::OutputBuffers(_) => [(packet, one); 2],
+            RouterKind::WholePackets | RouterKind::SharedLinks(_) | RouterKind::OutputQueues(_) => {
+                [(narrow(2 * u64::from(packet)), "two of the largest packets"), (packet, one)]
+            }
         }
     }
 }

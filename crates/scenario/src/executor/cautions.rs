@@ -2,7 +2,6 @@
 //! their credits or for decisions, and queues that routers do not see.
 
 use super::Simulation;
-use crate::RouterModel;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::counted;
 use flitlab_engine::measure::{USUAL_WORK, never_derouted_bound};
@@ -13,7 +12,7 @@ use flitlab_routing::{RelationRoutes, Routes};
 impl Simulation {
     /// Sentences that say what holds the routers back, each with what to set.
     pub fn cautions(&self) -> Vec<String> {
-        if let RouterModel::OutputQueued(_) = self.scenario().router {
+        if self.scenario().parameters.kind.output_queues().is_some() {
             return Vec::new();
         }
         // Without channels between routers there is no buffer behind one, and nothing to choose.
@@ -71,7 +70,7 @@ fn short_buffer(parameters: &Parameters, trip: u32) -> Option<String> {
     let largest = parameters.maximum_packet();
     let has = parameters.buffer;
     // Packets that are granted whole need room for all of their flits.
-    let whole = parameters.sharing.is_none() && parameters.output_buffer == 0;
+    let whole = parameters.kind.sends_from_inputs();
     let (held, needed) = match whole {
         true => (has / largest * largest, trip + largest),
         false => (has, trip),
@@ -100,7 +99,7 @@ fn unseen(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
     let largest = parameters.maximum_packet();
     let (is_fast, behind) = (parameters.crossbar_speedup > 1, parameters.behind_crossbar());
     // A packet that is granted counts as a whole.
-    let out = if parameters.sharing.is_some() { trip } else { trip.max(largest) };
+    let out = if parameters.kind.grants_flits() { trip } else { trip.max(largest) };
     let seen = out + if is_fast { behind } else { 0 };
     if seen > sight.threshold {
         return None;
@@ -108,9 +107,9 @@ fn unseen(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
     let room = needed(parameters, sight, trip).div_ceil(largest) * largest;
     let mut sets = Vec::new();
     if behind < room {
-        sets.push(match parameters.sharing {
-            Some(_) => format!("--set link.sharing.flit.output_buffer={room}"),
-            None => format!("--set 'router.output_buffer=\"{room} flits\"'"),
+        sets.push(match parameters.kind.grants_flits() {
+            true => format!("--set link.sharing.flit.output_buffer={room}"),
+            false => format!("--set 'router.output_buffer=\"{room} flits\"'"),
         });
     }
     if !is_fast {
@@ -129,7 +128,7 @@ fn unseen(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
 /// Whether buffers hold too little to show that a way is full.
 fn hidden(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
     let largest = parameters.maximum_packet();
-    let whole = parameters.sharing.is_none() && parameters.output_buffer == 0;
+    let whole = parameters.kind.sends_from_inputs();
     let of_one = if whole { parameters.buffer / largest * largest } else { parameters.buffer };
     let (vcs, behind) = (u32::from(sight.vcs), parameters.behind_crossbar());
     let (held, needed) = (of_one * vcs + behind, needed(parameters, sight, trip));

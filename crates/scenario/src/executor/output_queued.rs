@@ -14,7 +14,7 @@ use super::simulation::{Outcome, Simulation, Work};
 use super::warnings::{
     FEW_MESSAGES, channels_warning, growing_warning, silent_warning, stalled_warning,
 };
-use crate::router_model::{self, RouterModel};
+use crate::output_queued::{packets_of, routing};
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Bytes;
@@ -42,15 +42,15 @@ impl<'s> OutputQueuedRun<'s> {
     /// The run of a scenario whose load is this fraction of the capacity; `None` if its routers are
     /// the engine's. What is asked for here was checked when the scenario was read.
     pub(super) fn of(scenario: &'s Scenario, load: f64) -> Option<Self> {
-        let RouterModel::OutputQueued(routers) = scenario.router else { return None };
+        let routers = *scenario.parameters.kind.output_queues()?;
         let (torus, _) = scenario.network.torus()?;
         let spec: &LoadSpec = scenario.workload.downcast_ref()?;
         let RoutingSpec::Adaptive(rules) = &scenario.network.routing else { return None };
-        let message_packets = RouterModel::packets_of(spec, routers.packet)?;
+        let message_packets = packets_of(spec, routers.packet)?;
         let settings = Settings {
             pattern: spec.pattern.clone(),
             load,
-            routing: router_model::routing(rules).ok()?,
+            routing: routing(rules).ok()?,
             tie: rules.tie.unwrap_or(Tie::Plus),
             seed: scenario.seed,
         };

@@ -42,8 +42,7 @@ impl OverBound {
                 }),
             );
             why.extend(busiest(channels, completion));
-            // Routers with buffers at outputs do not count stalls.
-            if simulation.scenario().parameters.output_buffer == 0 {
+            if !simulation.scenario().parameters.kind.sends_packets_from_outputs() {
                 why.extend(stalls(channels));
             }
         }

@@ -53,7 +53,7 @@ pub(super) fn with_link_errors(
     let share = |part: u64, of: u64| errs.then(|| part as f64 / of.max(1) as f64);
     // Where flits take turns, flits are damaged.
     let across =
-        if parameters.sharing.is_some() { counters.flit_hops } else { counters.packet_hops };
+        if parameters.kind.grants_flits() { counters.flit_hops } else { counters.packet_hops };
     PointRow {
         damaged_packets: share(counters.damaged_packets, across + counters.damaged_packets),
         resent_flits: share(counters.flits_resent, counters.flit_hops),

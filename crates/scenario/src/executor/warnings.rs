@@ -108,7 +108,7 @@ pub(super) fn load_warnings(
     };
     let bound = parameters.packets_on_a_link(network.fabric.cable_classes());
     let bound = bound.filter(|(most, sent)| f64::from(*most) < *sent);
-    let units = if parameters.sharing.is_some() { "flits" } else { "of the largest packets" };
+    let units = if parameters.kind.grants_flits() { "flits" } else { "of the largest packets" };
     let bound = bound.map(|(most, sent)| {
         format!(
             "a channel sends {:.1}% of its rate at the most: replay buffer and numbers are for {most} {units}, \

@@ -1,12 +1,12 @@
 //! `[routing.adaptive]`, `[routing.pick_orthant]`, `[routing.outflank]` and `[routing.two_phase]`:
 //! packets that choose their way.
 
-use crate::{RouterModel, RoutingSpec};
+use crate::RoutingSpec;
 use flitlab_base::document::{
     Choice, Diagnostic, Reader, Variant, Whole, plain, plain_row, row_with_keys, with_keys,
 };
 use flitlab_base::registry::{Component, Registered, Registry};
-use flitlab_engine::VIRTUAL_CHANNELS;
+use flitlab_engine::{RouterKind, VIRTUAL_CHANNELS};
 use flitlab_routing::adaptive::{AdaptiveKind, ByDetours, NonMinimalRule, Selection, Tie};
 use flitlab_routing::{AdaptiveRules, EscapeRule, agnostic::Algorithm};
 
@@ -24,7 +24,7 @@ pub(super) const INJECTION_BUBBLE: &str = "Of how many of the largest packets a 
 /// a packet to ways round rings have one in common, and so have those of two phases.
 pub(super) fn variants<'v, 'd>(
     registry: &'v Registry,
-    model: &'v RouterModel,
+    kind: &'v RouterKind,
 ) -> impl Iterator<Item = Variant<'v, 'd, RoutingSpec>> {
     let (orthants, others): (Vec<_>, Vec<_>) =
         registry.rows::<AdaptiveKind>().partition(|it| matches!(it.read, ByDetours::Orthants(_)));
@@ -34,17 +34,17 @@ pub(super) fn variants<'v, 'd>(
     let of_row = move |row: Registered<AdaptiveKind>| {
         row_with_keys(row, move |reader| {
             let rule = NonMinimalRule::read(row.row, reader);
-            rules(reader, rule, registry, model)
+            rules(reader, rule, registry, kind)
         })
     };
     let doc = "As [routing.adaptive], but a new packet is bound to one way round in each dimension, \
                which may be the longer one (Pick Orthant Routing, POR; also GOAL and CQR). For tori with one \
                dimension at least that is not open.";
     let pick_orthant =
-        family("pick_orthant", doc, ("What chooses the ways round.", orthants), registry, model);
+        family("pick_orthant", doc, ("What chooses the ways round.", orthants), registry, kind);
     let doc = "As [routing.adaptive], but each packet goes by way of a node that is drawn when it is injected, \
                whatever the congestion (two-phase randomized routing: Valiant's, ROMM, RLB).";
-    let two_phase = family("two_phase", doc, ("What draws the node.", two_phase), registry, model);
+    let two_phase = family("two_phase", doc, ("What draws the node.", two_phase), registry, kind);
     [of_row(bubble), pick_orthant.known_as([("por", String::new())])]
         .into_iter()
         .chain(own.into_iter().map(of_row))
@@ -57,7 +57,7 @@ fn family<'v, 'd>(
     doc: &'static str,
     (of_rule, rows): (&'static str, Vec<Registered<AdaptiveKind>>),
     registry: &'v Registry,
-    model: &'v RouterModel,
+    kind: &'v RouterKind,
 ) -> Variant<'v, 'd, RoutingSpec> {
     let usual = rows[0];
     let how = |name| format!("write [routing.{table}] and below it `rule = \"{name}\"`");
@@ -68,7 +68,7 @@ fn family<'v, 'd>(
             row_with_keys(row, move |reader| NonMinimalRule::read(row.row, reader))
         };
         let rule = reader.choice(&choice, rows.into_iter().map(read).collect());
-        rules(reader, rule, registry, model)
+        rules(reader, rule, registry, kind)
     })
     .known_as(names)
 }
@@ -79,7 +79,7 @@ fn rules(
     reader: &mut Reader<'_>,
     non_minimal: Option<NonMinimalRule>,
     registry: &Registry,
-    model: &RouterModel,
+    kind: &RouterKind,
 ) -> Option<RoutingSpec> {
     let mut rules = AdaptiveRules::default();
     let doc = "Which output a packet prefers among those that are free and have room for it.";
@@ -93,7 +93,7 @@ fn rules(
         ("plus", Some(Tie::Plus), "always positive."),
         ("random", Some(Tie::Random), "one at random, drawn for each packet."),
     ];
-    let output_queued = matches!(model, RouterModel::OutputQueued(_));
+    let output_queued = kind.output_queues().is_some();
     let usual = if output_queued { "plus" } else { "both" };
     let choice = Choice::usual("tie", "rule for half rings", usual, doc);
     let ties = ties.map(|(name, tie, doc)| plain(name, tie, doc));

@@ -12,6 +12,7 @@ use flitlab_base::document::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
 use flitlab_base::units::{Bytes, Picoseconds};
+use flitlab_engine::Feature;
 use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::application::{
     Action, Schedule, Unmatched, check,
@@ -495,13 +496,12 @@ fn adapter_times(reader: &mut Reader<'_>, parameters: &flitlab_engine::Parameter
         reader.set("receive", no_less, &mut adapter.receive, doc);
         let doc = "Whether packets have come with their first flit.";
         reader.set("cut_through", &Flag, &mut adapter.cut_through, doc);
-        if adapter.cut_through && parameters.sharing.is_some() {
-            let message =
-                "with `sharing = \"flit\"` of [link] a message has come with its last flit only";
-            if let Some(place) = reader.place("cut_through") {
-                let problem = Diagnostic::new(&place, message);
-                reader.problems.push(problem.help("leave `cut_through` out, or share by packets"));
-            }
+        let refusal = Feature::CutThroughHosts.refusal(&parameters.kind);
+        if let (true, Some(why)) = (adapter.cut_through, refusal)
+            && let Some(place) = reader.place("cut_through")
+        {
+            let problem = Diagnostic::new(&place, why);
+            reader.problems.push(problem.help("leave `cut_through` out, or share by packets"));
         }
         adapter
     });

@@ -6,7 +6,7 @@ use flitlab_base::document::{
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Acknowledgements, Bursts, LinkErrors, Parameters, Resend, Retry};
+use flitlab_engine::{Acknowledgements, Bursts, Feature, LinkErrors, Parameters, Resend, Retry};
 use flitlab_fabric::{CableClass, Fabric};
 
 /// The highest rate: with it every fifth of Angara's packets is damaged.
@@ -87,9 +87,11 @@ pub(super) fn read(
         let stomp = "it goes on; the last flit of a damaged one is marked, and whoever has it discards it.";
         let retries =
             [("stomp", Retry::Stomp, stomp), ("store", Retry::Store, "it waits for it.")];
-        if parameters.sharing.is_some() {
-            let reason = "where links are shared flit by flit, each flit is checked and sent again by itself";
-            reader.forbid("retry", reason, "leave `retry` out");
+        // Where links don't err at all, that is said.
+        let kind = &parameters.kind;
+        let has_errors = Feature::LinkErrors.refusal(kind).is_none();
+        if let (true, Some(why)) = (has_errors, Feature::RetryOfPackets.refusal(kind)) {
+            reader.forbid("retry", why, "leave `retry` out");
         } else {
             let retry = reader.one_of("retry", "kind of retry", doc, retries);
             errors.retry = retry.unwrap_or(errors.retry);

@@ -1,22 +1,22 @@
 //! `[measure]`: for how long, and how precisely.
 
+use crate::Workloads;
 use crate::executor::Slowdowns;
-use crate::{RouterModel, Workloads};
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::measure::{LatencyBy, MAX_WINDOWS, Settings, WarmUp};
-use flitlab_output_queued::Parameters;
+use flitlab_engine::{OutputQueues, RouterKind};
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
-    model: &mut RouterModel,
+    kind: &mut RouterKind,
     workloads: Option<&mut Workloads>,
 ) -> Settings {
     let doc = "When a measurement begins and ends. For a steady load only; an [exchange] is \
                measured from its beginning to its end.";
     reader.table("measure", doc, |reader| {
         slowdowns(reader, workloads);
-        settings(reader, model)
+        settings(reader, kind)
     })
 }
 
@@ -77,7 +77,7 @@ fn warm_up(reader: &mut Reader<'_>, default: WarmUp) -> WarmUp {
     WarmUp::UntilLevel { most }
 }
 
-fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
+fn settings(reader: &mut Reader<'_>, routers: &mut RouterKind) -> Settings {
     let mut settings = Settings::default();
     let doc = "Length of a window; \"auto\" chooses it from the latency without load, the offered \
                load, the messages and the process, and doubles it where the network fills slowly.";
@@ -112,18 +112,18 @@ fn settings(reader: &mut Reader<'_>, model: &mut RouterModel) -> Settings {
     let doc = "Messages of each node, of which all packets are measured, from the first on. With router.preset \
                \"outflank-paper\" only; it takes `growth` and `order` besides.";
     let messages = Whole { range: 1..=1_000_000 };
-    match model {
-        RouterModel::OutputQueued(routers) => {
-            reader.set("messages", &messages, &mut routers.messages, doc);
+    match routers {
+        RouterKind::OutputQueues(queues) => {
+            reader.set("messages", &messages, &mut queues.messages, doc);
             let message = "routers of preset \"outflank-paper\" are measured from the first message to the last, without \
                            warm-up and windows";
             let help = "leave it out; `messages` says how many there are";
             reader.forbid_all_but(&["messages", "growth", "order"], message, help);
         }
-        RouterModel::InputQueued if reader.is_documenting() => {
-            reader.value("messages", &messages, Parameters::PUBLISHED.messages.into(), doc);
+        _ if reader.is_documenting() => {
+            reader.value("messages", &messages, OutputQueues::PUBLISHED.messages.into(), doc);
         }
-        RouterModel::InputQueued => {
+        RouterKind::WholePackets | RouterKind::OutputBuffers(_) | RouterKind::SharedLinks(_) => {
             let message = "`messages` is for router.preset \"outflank-paper\"; other routers are measured in windows";
             let help = "leave it out; `maximum_windows` bounds how long is measured";
             reader.forbid("messages", message, help);

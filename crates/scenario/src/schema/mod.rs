@@ -20,7 +20,7 @@ pub(super) use self::results::CHANNELS;
 use super::executor::Kept;
 use super::name::ScenarioName;
 use super::workload::{self, Allocator, Given, Workloads};
-use super::{InterruptionSpec, Purpose, RouterModel, RoutingSpec, TopologySpec};
+use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Value, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
@@ -36,8 +36,9 @@ pub(super) struct Draft {
     pub seed: u64,
     pub topology: Option<TopologySpec>,
     pub preset: &'static str,
-    pub router: RouterModel,
     pub parameters: Parameters,
+    /// Whether there is an `output_buffer` in `[router]` though links are shared flit by flit.
+    pub two_output_buffers: bool,
     pub routing: Option<RoutingSpec>,
     pub workload: Option<Workloads>,
     pub measure: Settings,
@@ -98,9 +99,9 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let spec = topology.as_ref();
     let any_fabric = routing::is_of_any_fabric(reader, spec);
     let bubble = !any_fabric && !goes_without_bubble(reader);
-    let router::Routers { preset, mut model, mut parameters } =
+    let router::Routers { preset, mut parameters, two_output_buffers } =
         router::read(reader, any_fabric, bubble, (spec, seed));
-    let routing = routing::read(reader, spec, (&parameters, &model), registry);
+    let routing = routing::read(reader, spec, &parameters, registry);
     let places = spec.map(TopologySpec::places);
     let worst_case = routing.clone().map(|routing| {
         WorstCase::new(move |fabric, terminals| {
@@ -110,20 +111,13 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         })
     });
     let allocator = Allocator::new(workload::allocation(reader), spec, seed);
-    let mut given = Given {
-        places,
-        registry,
-        router: &model,
-        parameters: &mut parameters,
-        nodes: None,
-        allocator,
-        worst_case,
-    };
+    let mut given =
+        Given { places, registry, parameters: &mut parameters, nodes: None, allocator, worst_case };
     let mut workload = workload::read(reader, &mut given, purpose);
     if let Some(workloads) = &workload {
         parameters.classes = workloads.classes();
     }
-    let measure = measure::read(reader, &mut model, workload.as_mut());
+    let measure = measure::read(reader, &mut parameters.kind, workload.as_mut());
     let kept = results::read(reader);
     let interruption = interruption::read(reader, spec, seed);
     reader.ignore("sweep");
@@ -134,8 +128,8 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
         seed,
         topology,
         preset,
-        router: model,
         parameters,
+        two_output_buffers,
         routing,
         workload,
         measure,

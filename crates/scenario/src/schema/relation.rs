@@ -8,6 +8,7 @@ use flitlab_base::document::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Registry, Row};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::Feature;
 use flitlab_routing::{
     MAX_PATHS, Preference,
     adaptive::AdaptiveKind,
@@ -33,8 +34,9 @@ pub(super) fn variant<'v, 'd>(
 ) -> Variant<'v, 'd, RoutingSpec> {
     let (of_routers, most) = (router.virtual_channels, router.most_bubble());
     let largest_packet = router.maximum_packet();
-    let is_flit = router.sharing.is_some();
-    let has_input_buffers_only = router.output_buffer == 0;
+    let once = Feature::DecidingAgain.refusal(&router.kind);
+    let until_granted = Feature::DecidingUntilRoom.refusal(&router.kind);
+    let keeps_bubbles = Feature::InjectionBubble.refusal(&router.kind).is_none();
     // Names that tables have too are theirs.
     let taken = |name: &str| {
         registry.rows::<Algorithm>().any(|table| table.name == name)
@@ -112,7 +114,7 @@ pub(super) fn variant<'v, 'd>(
         let ties = [("random", true, "one at random."), ("first", false, first)];
         let ties = reader.one_of("ties", "rule for ties", doc, ties);
         let usual = match rule {
-            Some(Named::ByPlace(rule)) if has_input_buffers_only => rule.injection_bubble,
+            Some(Named::ByPlace(rule)) if keeps_bubbles => rule.injection_bubble,
             _ => 0,
         };
         let injection_bubble = narrow(reader.value_from(
@@ -140,8 +142,7 @@ pub(super) fn variant<'v, 'd>(
         let doc = "Packets that wait decide again at each multiple of this time, by the queues of then; without it each decides \
                    once at a router, when its head asks. Of rules whose packets decide.";
         let again = reader.optional("decides_again", &time(Picoseconds(1)), doc);
-        if is_flit {
-            let why = "where links are shared flit by flit a route is computed once at a router";
+        if let Some(why) = once {
             reader.forbid("decides_again", why, "leave it out, or `flit` of `sharing` in [link]");
         }
         let doc = "Until when a packet decides again.";
@@ -150,11 +151,8 @@ pub(super) fn variant<'v, 'd>(
                     `output_buffer`.";
         let ends = [("granted", false, granted), ("room", true, room)];
         let settles = reader.one_of("decides_until", "end of deciding again", doc, ends);
-        let why = if has_input_buffers_only {
-            Some("in routers with buffers at inputs only, packets decide again until they go on")
-        } else {
-            again.is_none().then_some("without `decides_again` a packet decides once at a router")
-        };
+        let decides_once = "without `decides_again` a packet decides once at a router";
+        let why = until_granted.or_else(|| again.is_none().then_some(decides_once));
         if let Some(why) = why.filter(|_| settles == Some(true)) {
             let help = "leave it out, or write `decides_again` beside it and `output_buffer` in [router]";
             reader.forbid("decides_until", why, help);

@@ -1,8 +1,8 @@
 //! `[router]`, `[link]` and `[adapter]`: see docs/model.md for what each value does.
 
 use super::errors;
-use crate::router_model::equivalent;
-use crate::{RouterModel, TopologySpec};
+use crate::TopologySpec;
+use crate::output_queued::equivalent;
 use flitlab_base::document::{
     Choice, Flag, List, Listed, Number, Quantity, Reader, Whole, WordOr, flits, plain, rate, size,
     time, time_to, with_keys,
@@ -11,10 +11,10 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
     Arbitration, FlitSharing, InjectionChoice, MAX_FLITS, MAX_HOP_TIME, MAX_VIRTUAL_CHANNELS,
-    Parameters, Switching,
+    OutputQueues, Parameters, RouterKind, Switching,
 };
 use flitlab_fabric::CableClass;
-use flitlab_output_queued::{self as output_queued, MAX_SLOTS};
+use flitlab_output_queued::MAX_SLOTS;
 
 /// Small counts: a u8 numbers injection channels.
 const CHANNELS: Whole = Whole { range: 1..=255 };
@@ -43,8 +43,9 @@ const OUTFLANK_PAPER: &str = "outflank-paper";
 pub(super) struct Routers {
     /// The preset's name.
     pub preset: &'static str,
-    pub model: RouterModel,
     pub parameters: Parameters,
+    /// Whether there is an `output_buffer` in `[router]` though links are shared flit by flit.
+    pub two_output_buffers: bool,
 }
 
 /// Why output-queued routers have none of the other keys, and the way out.
@@ -66,11 +67,12 @@ pub(super) fn read(
 ) -> Routers {
     let mut parameters = Parameters::default();
     let doc = "The routers, and the packets that they forward.";
-    let (preset, model) =
+    let (preset, behind) =
         reader.table("router", doc, |reader| router(reader, any_fabric, bubble, &mut parameters));
     let [message, help] = OWN_KEYS;
+    let is_output_queued = parameters.kind.output_queues().is_some();
     let refuse = |reader: &mut Reader<'_>| {
-        if let RouterModel::OutputQueued(_) = model {
+        if is_output_queued {
             reader.forbid_all_but(&[], message, help);
         }
     };
@@ -78,7 +80,7 @@ pub(super) fn read(
         if let Some(rate) = topology.and_then(TopologySpec::fastest_rate) {
             parameters.link_rate = rate;
         }
-        link(reader, &mut parameters);
+        link(reader, behind, &mut parameters);
         let fabric = || topology.and_then(|topology| topology.fabric().ok());
         let cables = topology.map_or_else(|| vec![CableClass::default()], |it| it.cable_classes());
         parameters.errors = errors::read(reader, &parameters, &cables, fabric, seed);
@@ -89,16 +91,17 @@ pub(super) fn read(
         adapter(reader, &mut parameters);
         refuse(reader);
     });
-    Routers { preset, model, parameters }
+    let two_output_buffers = behind.is_some() && parameters.kind.grants_flits();
+    Routers { preset, parameters, two_output_buffers }
 }
 
-/// The preset's name, and whose routers they are.
+/// The preset's name, and the flits of buffers at outputs, if they are given.
 fn router(
     reader: &mut Reader<'_>,
     any_fabric: bool,
     bubble: bool,
     to: &mut Parameters,
-) -> (&'static str, RouterModel) {
+) -> (&'static str, Option<u32>) {
     let usual = if any_fabric { INFINIBAND } else { ANGARA };
     let doc = "What the defaults of [router], [link] and [adapter] are taken from; with [routing.agnostic], \
               [routing.opensm] and [routing.relation] it is \"infiniband-4xqdr\".";
@@ -113,19 +116,18 @@ fn router(
                  simulator of its own; its keys have the values of the paper's Table 1. For tori of rings with \
                  [routing.adaptive], [routing.pick_orthant] or [routing.outflank], and [traffic]; the other keys of [router], \
                  [link] and [adapter] are not for it.";
-    let input_queued = RouterModel::InputQueued;
     let presets = vec![
-        plain(ANGARA, (ANGARA, input_queued, Parameters::default()), angara),
-        plain(INFINIBAND, (INFINIBAND, input_queued, Parameters::infiniband_4xqdr()), infiniband),
-        plain(NOC_MESH, (NOC_MESH, input_queued, Parameters::noc_mesh()), noc),
+        plain(ANGARA, (ANGARA, Parameters::default()), angara),
+        plain(INFINIBAND, (INFINIBAND, Parameters::infiniband_4xqdr()), infiniband),
+        plain(NOC_MESH, (NOC_MESH, Parameters::noc_mesh()), noc),
         with_keys(OUTFLANK_PAPER, paper, |reader| {
-            let routers = output_queued(reader);
-            Some((OUTFLANK_PAPER, RouterModel::OutputQueued(routers), equivalent(&routers)))
+            Some((OUTFLANK_PAPER, equivalent(output_queues(reader))))
         }),
     ];
-    let (preset, model, parameters) =
-        reader.choice(&preset, presets).unwrap_or((usual, input_queued, Parameters::default()));
+    let (preset, parameters) =
+        reader.choice(&preset, presets).unwrap_or((usual, Parameters::default()));
     *to = parameters;
+    let is_output_queued = to.kind.output_queues().is_some();
     reader.set("flit", &size(1, MAX_FLIT_SIZE), &mut to.flit, "Size of a flit.");
     let few = Whole { range: 0..=1024 };
     let doc = "Flits of a packet before its payload.";
@@ -146,19 +148,16 @@ fn router(
     reader.set("buffer", &flits(), &mut to.buffer, doc);
     let doc = "Buffer of each virtual channel of an output, behind the crossbar, from which packets are sent whole (a combined \
                input-output-queued router); without it there is none.";
-    to.output_buffer = reader.optional("output_buffer", &flits(), doc).unwrap_or(0);
+    let behind = reader.optional("output_buffer", &flits(), doc);
     // With output queues a packet is one flit, so the kind of switching makes no difference.
-    let usual = match model {
-        RouterModel::InputQueued => to.switching,
-        RouterModel::OutputQueued(_) => Switching::VirtualCutThrough,
-    };
+    let usual = if is_output_queued { Switching::VirtualCutThrough } else { to.switching };
     to.switching = switching(reader, usual).unwrap_or(to.switching);
     to.arbitration = arbitration(reader).unwrap_or(to.arbitration);
     let doc = "Whether a packet enters a ring only if there is room for it and one of the largest \
          packets. Without it, rings can deadlock; forwarding tables ([routing.agnostic], [routing.opensm]) \
          go without, and so do datelines ([routing.direction_order], `escape` of adaptive routings), atomic allocation, \
          wormhole switching, and `output_buffer`.";
-    let keeps_room = to.switching != Switching::Wormhole && to.output_buffer == 0;
+    let keeps_room = to.switching != Switching::Wormhole && behind.is_none();
     let bubble = to.bubble && bubble && keeps_room;
     to.bubble = reader.value("bubble", &Flag, bubble, doc);
     let doc = "Packets that an input port can send at once; with `output_buffer` those that an output can take at once, too; \
@@ -173,16 +172,16 @@ fn router(
     to.head_of_queue_lifetime = lifetime;
     let doc = "Time of a flit from an input buffer to an output.";
     reader.set("crossbar_latency", &hop_time(Picoseconds::ZERO), &mut to.crossbar_latency, doc);
-    if let RouterModel::OutputQueued(_) = model {
+    if is_output_queued {
         let [message, help] = OWN_KEYS;
         reader.forbid_all_but(&["preset"], message, help);
     }
-    (preset, model)
+    (preset, behind)
 }
 
 /// The keys of the preset with output queues.
-fn output_queued(reader: &mut Reader<'_>) -> output_queued::Parameters {
-    let mut to = output_queued::Parameters::PUBLISHED;
+fn output_queues(reader: &mut Reader<'_>) -> OutputQueues {
+    let mut to = OutputQueues::PUBLISHED;
     let doc = "Size of a packet, S in the paper; all have this one.";
     reader.set("packet", &size(1, MAX_FLIT_SIZE), &mut to.packet, doc);
     let doc = "Size of an acknowledgement or refusal, at most that of a packet.";
@@ -240,19 +239,26 @@ fn arbitration(reader: &mut Reader<'_>) -> Option<Arbitration> {
     reader.one_of("arbitration", "kind of arbitration", doc, kinds)
 }
 
-fn link(reader: &mut Reader<'_>, to: &mut Parameters) {
+/// `behind`: the flits of buffers at outputs, if they are given.
+fn link(reader: &mut Reader<'_>, behind: Option<u32>, to: &mut Parameters) {
     reader.set("rate", &rate(), &mut to.link_rate, "Rate in each direction.");
     let doc =
         "Time from a flit's start on the cable until all of it is in the next router's buffer.";
     reader.set("latency", &hop_time(Picoseconds(1)), &mut to.link_latency, doc);
     let doc = "How virtual channels share the channels of links and adapters.";
-    let usual = if to.sharing.is_some() { "flit" } else { "packet" };
+    let usual = if to.kind.grants_flits() { "flit" } else { "packet" };
     let choice = Choice::usual("sharing", "kind of sharing", usual, doc);
     let packet = "a channel is granted to a packet until its end.";
     let flit = "packets take turns flit by flit, each in a virtual channel of its own.";
     let variants =
         vec![plain("packet", None, packet), with_keys("flit", flit, |it| Some(Some(sharing(it))))];
-    to.sharing = reader.choice(&choice, variants).flatten();
+    let shared = reader.choice(&choice, variants).flatten();
+    to.kind = match (&to.kind, shared, behind) {
+        (RouterKind::OutputQueues(queues), ..) => RouterKind::OutputQueues(*queues),
+        (_, Some(sharing), _) => RouterKind::SharedLinks(sharing),
+        (_, None, Some(flits)) => RouterKind::OutputBuffers(flits),
+        (_, None, None) => RouterKind::WholePackets,
+    };
 }
 
 /// The keys of links that are shared flit by flit.

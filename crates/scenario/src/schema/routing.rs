@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{RouterModel, RoutingSpec, TopologySpec};
+use crate::{RoutingSpec, TopologySpec};
 use flitlab_base::document::{
     Choice, Flag, InputFile, Reader, Text, Value, Whole, plain_row, with_keys,
 };
@@ -43,15 +43,15 @@ pub(super) fn is_of_any_fabric(reader: &Reader<'_>, topology: Option<&TopologySp
 pub(super) fn read(
     reader: &mut Reader<'_>,
     topology: Option<&TopologySpec>,
-    (parameters, model): (&flitlab_engine::Parameters, &RouterModel),
+    parameters: &flitlab_engine::Parameters,
     registry: &Registry,
 ) -> Option<RoutingSpec> {
     let choice = Choice {
         key: "routing",
         noun: "routing",
-        default: Some(match model {
-            RouterModel::InputQueued => default(topology),
-            RouterModel::OutputQueued(_) => "adaptive",
+        default: Some(match parameters.kind.output_queues() {
+            None => default(topology),
+            Some(_) => "adaptive",
         }),
         doc: "",
         sections: true,
@@ -106,7 +106,7 @@ pub(super) fn read(
         angara.known_as(of_angara),
         file,
     ];
-    variants.extend(adaptive::variants(registry, model));
+    variants.extend(adaptive::variants(registry, &parameters.kind));
     variants.extend([
         forwarding::agnostic(parameters.virtual_channels, topology, registry),
         forwarding::opensm(topology),

@@ -126,7 +126,7 @@ impl WorkloadSpec for CollectiveSpec {
         }
         let parameters = checked.parameters;
         checks.messages(parameters, self.message, Access::Write, "collective");
-        if parameters.sharing.is_some() {
+        if parameters.kind.grants_flits() {
             check_flits(checks, parameters);
         }
         match checked.routing {

@@ -6,16 +6,17 @@ use super::{
     Bound, BoundWorkload, Checked, Facts, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
     Share, WorkloadKind, WorkloadSpec,
 };
+use crate::Scenario;
 use crate::checks::Checks;
 use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
-use crate::{RouterModel, Scenario};
 use flitlab_base::document::{Choice, Flag, Number, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, rate_text, time_text};
+use flitlab_engine::RouterKind;
 use flitlab_fabric::Fabric;
 use flitlab_workload::traffic::{
     Access, Arrivals, LoadRates, LoadSpec, MessageSizes, OfferedLoad, OpenLoad, Pattern, Process,
@@ -39,7 +40,7 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
          (\"3 GB/s\"). The capacity of [topology.torus] is what saturates its bisection under uniform \
          traffic; of other fabrics it is the rate of a cable.";
     let load = reader.required("load", &Load, doc);
-    let process = process(reader, given.router);
+    let process = process(reader, &given.parameters.kind);
     let message: Option<MessageSizes> = match process {
         Some((_, Some(packets))) => {
             for key in ["message", "sizes"] {
@@ -55,9 +56,9 @@ fn read(reader: &mut Reader<'_>, given: &mut Given<'_>) -> Option<Arc<dyn Worklo
             sizes(reader)
         }
         _ => {
-            let usual = match given.router {
-                RouterModel::InputQueued => parameters.maximum_payload,
-                RouterModel::OutputQueued(it) => Bytes(it.packet.0 * u64::from(it.message_packets)),
+            let usual = match parameters.kind.output_queues() {
+                None => parameters.maximum_payload,
+                Some(it) => Bytes(it.packet.0 * u64::from(it.message_packets)),
             };
             let from =
                 "as router.maximum_payload; 96 packets with router.preset \"outflank-paper\"";
@@ -85,10 +86,10 @@ fn sizes(reader: &mut Reader<'_>) -> Option<MessageSizes> {
 }
 
 /// The process, and the packets of a burst.
-fn process(reader: &mut Reader<'_>, router: &RouterModel) -> Option<(Process, Option<u64>)> {
+fn process(reader: &mut Reader<'_>, kind: &RouterKind) -> Option<(Process, Option<u64>)> {
     let doc = "When messages are created. With router.preset \"outflank-paper\" all nodes create them together, at equal \
                intervals: there it is { periodic = { in_step = true } }.";
-    let together = matches!(router, RouterModel::OutputQueued(_));
+    let together = kind.output_queues().is_some();
     let usual = if together { "periodic" } else { "bernoulli" };
     let choice = Choice::usual("process", "process", usual, doc);
     let bernoulli = "in each flit time of a cable a message with the same probability.";

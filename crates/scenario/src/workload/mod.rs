@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::checks::Checks;
 use crate::executor::{Outcome, SetupError};
-use crate::{Purpose, RouterModel, RoutingSpec, Scenario};
+use crate::{Purpose, RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::{Component, Registered, Registry, Row};
@@ -99,8 +99,6 @@ pub struct Given<'a> {
     pub places: Option<Places<'a>>,
     /// The components that the scenario may name.
     pub registry: &'a Registry,
-    /// What simulates the routers.
-    pub router: &'a RouterModel,
     /// Parameters of routers and adapters. Some keys of a workload are about these.
     pub parameters: &'a mut Parameters,
     /// The nodes among which the workload's pattern is, if not all take part. Who reads a pattern

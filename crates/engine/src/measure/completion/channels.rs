@@ -191,7 +191,7 @@ impl Longest {
 
 impl<'a> Times<'a> {
     pub(super) fn new(fabric: &'a Fabric, routes: &'a Routes, parameters: &'a Parameters) -> Self {
-        let sharing = parameters.sharing.as_ref();
+        let [allocation, _] = parameters.allocation_latencies();
         let timings = |kind, buffer| {
             let timings = ChannelTiming::of_classes(parameters, kind, fabric.cable_classes());
             with_best(timings.into_iter().map(|it| Timing {
@@ -202,9 +202,9 @@ impl<'a> Times<'a> {
             }))
         };
         let all = u32::from(parameters.virtual_channels);
-        let virtual_channels = match sharing {
-            Some(_) => [all; 2],
-            None => demands::max_vcs_of_source(routes, all),
+        let virtual_channels = match parameters.kind.grants_flits() {
+            true => [all; 2],
+            false => demands::max_vcs_of_source(routes, all),
         };
         Self {
             fabric,
@@ -213,8 +213,7 @@ impl<'a> Times<'a> {
             injections: timings(ChannelKind::Injection, Some(parameters.injection_buffer)),
             links: timings(ChannelKind::Network, Some(parameters.buffer)),
             ejections: timings(ChannelKind::Ejection, None),
-            routing: u128::from(parameters.routing_latency)
-                + sharing.map_or(0, |it| it.virtual_channel_allocation.into()),
+            routing: u128::from(parameters.routing_latency + allocation),
             virtual_channels,
         }
     }
@@ -301,7 +300,7 @@ impl<'a> Times<'a> {
     /// Whether it takes room for a packet more to enter a ring.
     fn has_bubble(&self) -> bool {
         self.parameters.bubble
-            && self.parameters.sharing.is_none()
+            && !self.parameters.kind.grants_flits()
             && demands::keeps_bubble_always(self.routes)
     }
 
@@ -317,7 +316,7 @@ impl<'a> Times<'a> {
             let last = u128::from(count.saturating_sub(1));
             last / at_once * round + last % at_once * each
         };
-        if self.parameters.sharing.is_some() {
+        if self.parameters.kind.grants_flits() {
             // A flit's credit is its own from when it wins the switch until it has won the next
             // one.
             let last = paced(carried.flits, u128::from(buffer) * channels, trip, timing.flit);
@@ -338,9 +337,9 @@ impl<'a> Times<'a> {
         // Room is given back when the last flit has left; with buffers at outputs flit by flit, so
         // that a packet needs as many of them as do not fit in beside whole packets. A header that is
         // sent from there is behind the crossbar.
-        let (trip, awaited) = match self.parameters.output_buffer {
-            0 => (trip, packet),
-            _ => (2 * timing.back, packet - u128::from(room) % packet),
+        let (trip, awaited) = match self.parameters.kind.sends_packets_from_outputs() {
+            false => (trip, packet),
+            true => (2 * timing.back, packet - u128::from(room) % packet),
         };
         // The header has to be routed, the last of these flits to come.
         let held = match self.parameters.switching {
@@ -360,9 +359,9 @@ impl<'a> Times<'a> {
         let (by_rate, paced) = self.last_starts(carried, timing, channels);
         // The last packet's header is routed on its way, and its other flits leave one after the
         // other.
-        let after = match self.parameters.sharing {
-            Some(_) => behind,
-            None => (paced.tail + behind).max(header + paced.rest),
+        let after = match self.parameters.kind.grants_flits() {
+            true => behind,
+            false => (paced.tail + behind).max(header + paced.rest),
         };
         let by_credits = if paced.last > 0 { before + paced.last + after } else { 0 };
         (before + by_rate + behind, by_credits)

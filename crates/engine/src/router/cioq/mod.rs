@@ -222,7 +222,7 @@ impl State {
         let vcs = context.vc_map.count();
         let routers = ports.routers.len();
         let inputs = ports.input_ports.len() << ports.shift;
-        let behind = OutputVc::new(context.parameters.output_buffer);
+        let behind = OutputVc::new(context.parameters.behind_crossbar());
         let rooms = ports.rooms(context).into_iter();
         Self {
             wake: vec![NEVER; inputs],

@@ -15,7 +15,7 @@ use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_fabric::{Fabric, Faults, SpanningTree, Torus};
 use flitlab_model::{
     Acknowledgements, Arbitration, CollectiveUnit, DOWN_CHANNEL, FlitSharing, LinkErrors,
-    Parameters, Resend, Switching,
+    Parameters, Resend, RouterKind, Switching,
 };
 use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
 use flitlab_workload::traffic::{
@@ -274,7 +274,7 @@ fn operations_on_shared_links_take_as_long_as_packets_that_are_stored_at_each_ho
         let collective =
             CollectiveUnit { together, combining_latency: latency, ..CollectiveUnit::default() };
         network.parameters =
-            Parameters { sharing: Some(sharing), collective, ..network.parameters };
+            Parameters { kind: RouterKind::SharedLinks(sharing), collective, ..network.parameters };
         let bytes = if kind == CollectiveKind::Barrier { 0 } else { 200 };
         let (log, outcome, _) = network.run(1, &spec(kind, bytes, 1), None);
         let stored = Parameters { switching: Switching::StoreAndForward, ..network.parameters };
@@ -308,7 +308,7 @@ fn operations_on_shared_links_keep_order_and_lose_nothing_on_any_number_of_threa
         let acknowledgements = [Acknowledgements::Free, Acknowledgements::Flits][round / 4 % 2];
         let errors = LinkErrors { bit_error_rate: 1e-4, acknowledgements, ..LinkErrors::default() };
         network.parameters = Parameters {
-            sharing: Some(sharing),
+            kind: RouterKind::SharedLinks(sharing),
             arbitration: ARBITRATIONS_OF_FLITS[round % 5],
             errors: (round % 4 == 3).then_some(errors),
             switching: [Switching::VirtualCutThrough, Switching::StoreAndForward][round / 2 % 2],

@@ -589,7 +589,7 @@ impl FlitState {
 /// Flits of room that any packet needs to be granted a virtual channel: the whole buffer if
 /// allocation is atomic, none for worms otherwise. `None` if it needs room for its own flits.
 fn need_of_any(parameters: &Parameters) -> Option<u16> {
-    let atomic = parameters.sharing.as_ref().is_some_and(|sharing| sharing.atomic);
+    let atomic = parameters.kind.is_atomic();
     let wormhole = parameters.switching == Switching::Wormhole;
     if atomic { Some(narrow(parameters.buffer)) } else { wormhole.then_some(0) }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::frame::tick::NEVER;
 use crate::network::small::{context, direction_order, messages, torus};
 use crate::part::Part;
-use flitlab_model::Parameters;
+use flitlab_model::{Parameters, RouterKind};
 
 #[test]
 fn a_virtual_channel_has_credits_for_its_buffer_and_no_more() {
@@ -38,7 +38,7 @@ fn an_injection_waits_for_room_until_credits_have_crossed_its_cable() {
         injection_channels: 1,
         injection_buffer: flits,
         virtual_channels: 1,
-        sharing: Some(sharing.clone()),
+        kind: RouterKind::SharedLinks(sharing.clone()),
         ..Parameters::default()
     };
     let context = Arc::new(context(1, &fabric, &routes, &parameters));

@@ -37,7 +37,7 @@ pub(crate) struct ReplayRules {
 impl ReplayRules {
     pub(super) fn new(errors: &LinkErrors, parameters: &Parameters) -> Self {
         let takes_flits = errors.acknowledgements == Acknowledgements::Flits;
-        let by_flit = parameters.sharing.is_some();
+        let by_flit = parameters.kind.grants_flits();
         let largest = if by_flit { 1 } else { parameters.maximum_packet() };
         let most: usize = narrow(errors.most_packets());
         Self {

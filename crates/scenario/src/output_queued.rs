@@ -1,42 +1,31 @@
-//! Which simulator has a scenario's routers.
+//! What output-queued routers make of a scenario.
 
 use flitlab_base::units::{Bytes, Picoseconds, Rate, flit_time};
-use flitlab_engine::{Parameters, Switching};
+use flitlab_engine::{OutputQueues, Parameters, RouterKind, Switching};
 use flitlab_fabric::Torus;
-use flitlab_output_queued::{self as output_queued, Routing};
+use flitlab_output_queued::Routing;
 use flitlab_routing::AdaptiveRules;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Family, Midpoint, Nodes, OutFlank};
 use flitlab_workload::traffic::LoadSpec;
 
-/// The routers of a scenario.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RouterModel {
-    /// Input buffers and credits: [`flitlab_engine`] simulates them.
-    InputQueued,
-    /// Output queues, and answers in place of credits: [`flitlab_output_queued`] simulates them.
-    /// How many packets a message has follows from the workload.
-    OutputQueued(output_queued::Parameters),
-}
-
-impl RouterModel {
-    /// What messages of a load are in output-queued routers: so many packets, all of one size;
-    /// `None` if they can't be cut into such.
-    pub(crate) fn packets_of(load: &LoadSpec, packet: Bytes) -> Option<u32> {
-        let bytes = load.message.only()?;
-        let packets = u32::try_from(bytes / packet.0).ok()?;
-        (packets > 0 && bytes.is_multiple_of(packet.0)).then_some(packets)
-    }
+/// What messages of a load are in output-queued routers: so many packets, all of one size; `None` if
+/// they can't be cut into such.
+pub(crate) fn packets_of(load: &LoadSpec, packet: Bytes) -> Option<u32> {
+    let bytes = load.message.only()?;
+    let packets = u32::try_from(bytes / packet.0).ok()?;
+    (packets > 0 && bytes.is_multiple_of(packet.0)).then_some(packets)
 }
 
 /// Routers of the engine with the rates and the times without load of output-queued ones: a packet
 /// is one flit. What is known before a simulation, such as latencies without load and bounds of
 /// the throughput, follows from them.
-pub(crate) fn equivalent(routers: &output_queued::Parameters) -> Parameters {
+pub(crate) fn equivalent(routers: OutputQueues) -> Parameters {
     let whole = |rate: Rate, latency: Picoseconds| flit_time(routers.packet, rate).0 + latency;
     let (link, own) = (routers.external_rate, routers.internal_rate);
     let internal = whole(own, routers.internal_latency);
     Parameters {
+        kind: RouterKind::OutputQueues(routers),
         flit: routers.packet,
         header_flits: 0,
         checksum_flits: 0,
@@ -140,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_equivalent_has_the_times_of_table_1() {
-        let parameters = equivalent(&output_queued::Parameters::PUBLISHED);
+        let parameters = equivalent(OutputQueues::PUBLISHED);
         assert_eq!(parameters.link_latency, Picoseconds(204_800 + 200_000));
         assert_eq!(parameters.injection_latency, Picoseconds(64_000 + 80_000));
         assert_eq!(parameters.maximum_packet(), 1);

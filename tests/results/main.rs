@@ -30,3 +30,4 @@ mod reproductions;
 mod result_files;
 mod timeline;
 mod values;
+mod walls;

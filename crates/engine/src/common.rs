@@ -12,7 +12,7 @@ use crate::network::context::NetworkContext;
 use crate::next_hop::Routing;
 use crate::packet::Delivery;
 use crate::packet::Packets;
-use crate::router::statistics::Statistics;
+use crate::statistics::Statistics;
 use crate::trace::Trace;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Channel;

@@ -121,16 +121,16 @@
 //! | `host` | terminals: docs/model.md, "Adapter" and "Sink" |
 //! | `next_hop` | where the head of a buffer may go, for each kind of routing |
 //! | `arbitration` | which of several requests an output serves: a file for each order |
-//! | `router` | models of routers; the search for deadlocks; what holds a packet up; statistics |
+//! | `router` | models of routers; the search for deadlocks; what holds a packet up |
 //! | `router::packet` | outputs granted to whole packets: docs/model.md, "Router" |
 //! | `router::collective` | packets that routers combine and replicate along trees |
-//! | `router::packet::link` | links that err, and send again |
+//! | `router::link` | links that err, and send again |
 //! | `router::cioq` | buffers at outputs: docs/model.md, "Buffers at outputs" |
 //! | `router::flit` | links shared flit by flit, in the stages of the textbooks |
-//! | `network` | ports, buffers, timings, virtual channels in use, the cut into parts |
-//! | `packet` | packets under way, and their messages |
+//! | `network` | ports, buffers, timings, what routes need and virtual channels in use, trees, the cut into parts |
+//! | `packet` | packets under way, their messages, their routes in eight bytes |
 //! | `interruption` | failures during operation |
-//! | `observer`, `trace`, `counters` | what is told of a simulation |
+//! | `observer`, `trace`, `counters`, `statistics` | what is told of a simulation, and counted of channels |
 //!
 //! # One packet
 //!
@@ -173,6 +173,7 @@ mod router;
 mod saved;
 mod set;
 mod simulator;
+mod statistics;
 mod trace;
 mod zero_load;
 
@@ -182,7 +183,7 @@ pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;
 pub use interruption::{Failure, FailureReport, Interruption};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
-pub use next_hop::demands::virtual_channels_taken;
+pub use network::demands::virtual_channels_taken;
 pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
 pub use router::holder::Followed;

@@ -20,8 +20,8 @@ use crate::router::Routers;
 use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::packet::PacketRouters;
-use crate::router::statistics::Statistics;
 use crate::simulator::{ByRouters, Engine, FailureEffects, with_parts};
+use crate::statistics::Statistics;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Digest;
 

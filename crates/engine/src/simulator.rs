@@ -687,8 +687,8 @@ fn window(context: &NetworkContext<'_>, workload: &dyn Workload) -> Tick {
         }
         RouterKind::OutputBuffers(_) => {
             // Packets cross before they are sent, and credits come back flit by flit.
-            let crossbar = narrow::<Tick>(parameters.crossbar_latency);
-            (forward - crossbar + context.routing).min(back + fastest)
+            let wire = least(ChannelKind::Network, |link| link.wire);
+            (wire + context.routing).min(back + fastest)
         }
         RouterKind::SharedLinks(_) => forward.min(back),
     };

@@ -32,7 +32,7 @@ mod weighted;
 
 pub(crate) use order::{PacketRequests, Span};
 pub(crate) use round_robin::{BitSpan, cyclic_span, first_from, pass_turn, span_count, turn};
-pub(crate) use switch::{InputTurn, OutputTurn, Switch, SwitchCandidate};
+pub(crate) use switch::{InputTurn, OutputTurn, Switch, SwitchCandidate, Turns};
 pub(crate) use weighted::{Priority, SentFlit, count_flit};
 
 use flitlab_model::Arbitration;

@@ -1,7 +1,7 @@
 //! Random: the order of requests is drawn anew for each output and instant. So all that can go are
 //! equally likely to be the first.
 
-use super::{PacketRequests, Span, Switch, SwitchCandidate};
+use super::{PacketRequests, Span, Switch, SwitchCandidate, Turns};
 use crate::set::members;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::fitted;
@@ -23,7 +23,7 @@ pub(super) fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Spa
 
 /// The random rank of a flit at an instant.
 #[inline(always)]
-pub(super) fn flit_rank(switch: &Switch<'_>, candidate: &SwitchCandidate) -> u64 {
+pub(super) fn flit_rank(switch: &Switch<'_, impl Turns>, candidate: &SwitchCandidate) -> u64 {
     let requester = (candidate.input, switch.vc_map.number(candidate.out_vc));
     random_rank(switch.time, (switch.router, candidate.output as usize), requester)
 }

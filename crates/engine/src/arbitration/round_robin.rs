@@ -3,14 +3,14 @@
 //! The cyclic orders here also serve other arbitrations, the allocation of virtual channels, and
 //! the order in which a router visits its outputs.
 
-use super::{InputTurn, OutputTurn, PacketRequests, Span, Switch, SwitchCandidate};
+use super::{InputTurn, OutputTurn, PacketRequests, Span, Switch, SwitchCandidate, Turns};
 use flitlab_base::narrow::fitted;
 
 /// Whether an output is offered to one flit rather than to another: to that of the first port from
 /// its pointer on, and of two of a port to that of the first queue from the port's pointer on.
 #[inline(always)]
 pub(super) fn is_offered(
-    switch: &Switch<'_>,
+    switch: &Switch<'_, impl Turns>,
     one: &SwitchCandidate,
     other: &SwitchCandidate,
 ) -> bool {
@@ -26,7 +26,7 @@ pub(super) fn is_offered(
 /// first from a pointer of its own.
 #[inline(always)]
 pub(super) fn is_accepted(
-    switch: &Switch<'_>,
+    switch: &Switch<'_, impl Turns>,
     one: &SwitchCandidate,
     other: &SwitchCandidate,
 ) -> bool {

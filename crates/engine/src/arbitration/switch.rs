@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Priority, oldest_first, random, round_robin, transit_first, weighted};
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{FlitInput, FlitOutput, FlitQueue};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Arbitration, FlitSharing};
 
@@ -49,9 +48,21 @@ pub(crate) struct SwitchCandidate {
     pub is_out: bool,
 }
 
+/// Where a router keeps the turns of its ports, and the packets of its queues.
+pub(crate) trait Turns {
+    /// The turns of an input port, by its number in the part.
+    fn of_input(&self, input: usize) -> InputTurn;
+
+    /// The turns of an output, by its number in the part.
+    fn of_output(&self, output: usize) -> OutputTurn;
+
+    /// The creation of the packet at the head of a queue, its source and its number there.
+    fn age(&self, queue: u32) -> (Picoseconds, u32, u32);
+}
+
 /// A router at an instant of its switch allocation. Functions that take one are inlined: if its
 /// address left them, each comparison would store all fields, and most need but two.
-pub(crate) struct Switch<'a> {
+pub(crate) struct Switch<'a, T> {
     pub arbitration: Arbitration,
     pub sharing: &'a FlitSharing,
     pub vc_map: &'a VcMap,
@@ -59,16 +70,14 @@ pub(crate) struct Switch<'a> {
     pub router: u32,
     /// The first input port that is an injection channel.
     pub transit: u32,
-    /// The first of the router's input ports and outputs in the lists below, which are of its part.
+    /// The first of the router's input ports and outputs in its part.
     pub first_input: u32,
     pub first_output: u32,
-    pub inputs: &'a [FlitInput],
-    pub outputs: &'a [FlitOutput],
     pub priorities: &'a [Priority],
-    pub queues: &'a [FlitQueue],
+    pub turns: &'a T,
 }
 
-impl Switch<'_> {
+impl<T: Turns> Switch<'_, T> {
     /// Whether an output is offered to one flit rather than to another.
     #[inline(always)]
     pub(crate) fn is_offered(&self, one: &SwitchCandidate, other: &SwitchCandidate) -> bool {
@@ -100,24 +109,18 @@ impl Switch<'_> {
     /// The turns of a flit's input port.
     #[inline(always)]
     pub(super) fn input_turn(&self, candidate: &SwitchCandidate) -> InputTurn {
-        self.inputs[self.first_input as usize + candidate.input as usize].turn
+        self.turns.of_input(self.first_input as usize + candidate.input as usize)
     }
 
     /// The turns of a flit's output.
     #[inline(always)]
     pub(super) fn output_turn(&self, candidate: &SwitchCandidate) -> OutputTurn {
-        self.outputs[self.first_output as usize + candidate.output as usize].turn
+        self.turns.of_output(self.first_output as usize + candidate.output as usize)
     }
 
     /// The turns of virtual channels of high priority at a flit's output, if there are any.
     #[inline(always)]
     pub(super) fn priority(&self, candidate: &SwitchCandidate) -> Option<&Priority> {
         self.priorities.get(self.first_output as usize + candidate.output as usize)
-    }
-
-    /// The queue of a flit, with the identity of its packet.
-    #[inline(always)]
-    pub(super) fn queue(&self, candidate: &SwitchCandidate) -> &FlitQueue {
-        &self.queues[candidate.queue as usize]
     }
 }

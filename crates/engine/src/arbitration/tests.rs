@@ -4,7 +4,6 @@
 use super::*;
 use crate::network::small::{direction_order, torus};
 use crate::network::vc_map::VcMap;
-use crate::router::flit::{FlitInput, FlitOutput, FlitQueue};
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{FlitSharing, Parameters, RouterKind};
@@ -125,20 +124,35 @@ fn arbitrations_say_what_they_need() {
 struct SmallSwitch {
     sharing: FlitSharing,
     vc_map: VcMap,
-    inputs: Vec<FlitInput>,
-    outputs: Vec<FlitOutput>,
+    inputs: Vec<InputTurn>,
+    outputs: Vec<OutputTurn>,
     priorities: Vec<Priority>,
-    queues: Vec<FlitQueue>,
+    /// By queue.
+    ages: Vec<(Picoseconds, u32, u32)>,
+}
+
+impl Turns for SmallSwitch {
+    fn of_input(&self, input: usize) -> InputTurn {
+        self.inputs[input]
+    }
+
+    fn of_output(&self, output: usize) -> OutputTurn {
+        self.outputs[output]
+    }
+
+    fn age(&self, queue: u32) -> (Picoseconds, u32, u32) {
+        self.ages[queue as usize]
+    }
 }
 
 impl SmallSwitch {
     fn new(sharing: FlitSharing) -> Self {
         Self {
             vc_map: vc_map(),
-            inputs: vec![FlitInput::default(); 4],
-            outputs: vec![FlitOutput::new(0, 0, &sharing); 4],
+            inputs: vec![InputTurn::default(); 4],
+            outputs: vec![OutputTurn::new(&sharing); 4],
             priorities: Priority::of_outputs(&sharing, 4),
-            queues: Vec::new(),
+            ages: Vec::new(),
             sharing,
         }
     }
@@ -149,20 +163,19 @@ impl SmallSwitch {
         (input, of_port): (u32, u32),
         (output, out_vc): (u32, u8),
     ) -> SwitchCandidate {
-        let queue = self.queues.len() as u32;
-        self.queues.push(FlitQueue::default());
+        let queue = self.ages.len() as u32;
+        self.ages.push((Picoseconds::ZERO, 0, 0));
         SwitchCandidate { queue, input, output, of_port, out_vc, is_out: false }
     }
 
     /// Adds a flit whose packet was created at a time, by a source, under a number.
     fn aged(&mut self, place: (u32, u32), age: (u64, u32, u32)) -> SwitchCandidate {
         let flit = self.flit(place, (0, 0));
-        let queue = &mut self.queues[flit.queue as usize];
-        (queue.created, queue.source, queue.sequence) = (Picoseconds(age.0), age.1, age.2);
+        self.ages[flit.queue as usize] = (Picoseconds(age.0), age.1, age.2);
         flit
     }
 
-    fn at(&self, arbitration: Arbitration, instant: u64) -> Switch<'_> {
+    fn at(&self, arbitration: Arbitration, instant: u64) -> Switch<'_, Self> {
         Switch {
             arbitration,
             sharing: &self.sharing,
@@ -172,10 +185,8 @@ impl SmallSwitch {
             transit: 2,
             first_input: 0,
             first_output: 0,
-            inputs: &self.inputs,
-            outputs: &self.outputs,
             priorities: &self.priorities,
-            queues: &self.queues,
+            turns: self,
         }
     }
 
@@ -206,14 +217,14 @@ fn flits_are_offered_an_output_in_turn_by_port_then_queue() {
     let mut switch = SmallSwitch::new(FlitSharing::default());
     let flits = [(0, 0), (1, 0), (1, 1), (1, 2), (2, 0), (3, 0), (3, 5)]
         .map(|place| switch.flit(place, (0, 0)));
-    switch.outputs[0].turn.pointer = 1;
-    switch.inputs[1].turn.pointer = 2;
-    switch.inputs[3].turn.pointer = 6;
+    switch.outputs[0].pointer = 1;
+    switch.inputs[1].pointer = 2;
+    switch.inputs[3].pointer = 6;
     assert_eq!(
         switch.places(RoundRobin, &flits),
         [(1, 2), (1, 0), (1, 1), (2, 0), (3, 0), (3, 5), (0, 0)]
     );
-    switch.outputs[0].turn.pointer = 3;
+    switch.outputs[0].pointer = 3;
     assert_eq!(
         switch.places(TransitFirst, &flits),
         [(0, 0), (1, 2), (1, 0), (1, 1), (3, 0), (3, 5), (2, 0)]
@@ -225,7 +236,7 @@ fn an_input_port_accepts_in_turn() {
     let mut switch = SmallSwitch::new(FlitSharing::default());
     let [one, other] = [1, 3].map(|output| switch.flit((0, 0), (output, 0)));
     for (accepts, first) in [(0, true), (1, true), (2, false), (3, false), (4, true)] {
-        switch.inputs[0].turn.accepts = accepts;
+        switch.inputs[0].accepts = accepts;
         for arbitration in [RoundRobin, TransitFirst, Random, Weighted] {
             let switch = switch.at(arbitration, 0);
             assert_eq!(switch.is_accepted(&one, &other), first);
@@ -268,7 +279,7 @@ fn the_oldest_packet_goes_first_then_the_lowest_source_then_the_lowest_number() 
     let oldest = [(0, 4), (0, 3), (0, 2), (0, 1), (0, 0)];
     assert_eq!(switch.places(OldestFirst, &flits), oldest);
     // Offers are accepted by age too, whatever the pointer.
-    switch.inputs[0].turn.accepts = 1;
+    switch.inputs[0].accepts = 1;
     let switch = switch.at(OldestFirst, 0);
     let accepts = |one: usize, other: usize| switch.is_accepted(&flits[one], &flits[other]);
     assert!(accepts(1, 0) && accepts(2, 1) && accepts(3, 2) && !accepts(0, 4));
@@ -283,7 +294,7 @@ fn sent_by_weights(sharing: FlitSharing, rounds: u32) -> [u32; 3] {
     for _ in 0..rounds {
         let vc = switch.order(Weighted, &flits, 0)[0].out_vc;
         sent[usize::from(vc)] += 1;
-        let turns = (&mut switch.outputs[0].turn, switch.priorities.get_mut(0));
+        let turns = (&mut switch.outputs[0], switch.priorities.get_mut(0));
         let flit = SentFlit { vc, vcs: 3, is_last: true };
         count_flit(turns, &switch.sharing, flit);
     }

@@ -2,7 +2,7 @@
 //! turn.
 
 use super::round_robin::{self, span_between};
-use super::{PacketRequests, Span, Switch, SwitchCandidate, span_count};
+use super::{PacketRequests, Span, Switch, SwitchCandidate, Turns, span_count};
 use flitlab_base::narrow::fitted;
 
 /// The next span of requests, and the step behind it. A step is one of the cyclic order over
@@ -20,7 +20,7 @@ pub(super) fn next_span(requests: &PacketRequests<'_>, step: u32) -> Option<(Spa
 /// Whether an output is offered to one flit rather than to another.
 #[inline(always)]
 pub(super) fn is_offered(
-    switch: &Switch<'_>,
+    switch: &Switch<'_, impl Turns>,
     one: &SwitchCandidate,
     other: &SwitchCandidate,
 ) -> bool {

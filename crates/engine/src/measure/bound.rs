@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::without_load::{Lists, Sums};
-use crate::next_hop::demands;
+use crate::network::demands;
 use crate::{EmptyNetwork, Parameters};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, rate_text};

@@ -10,12 +10,12 @@ use crate::by_class::ByClass;
 use crate::frame::tick::Tick;
 use crate::interruption::Interruption;
 use crate::network::cut::Cut;
+use crate::network::demands;
 use crate::network::far_queues::FarQueues;
+use crate::network::trees::Trees;
 use crate::network::vc_map::VcMap;
 use crate::network::{ChannelTiming, End, Network};
-use crate::next_hop::demands;
 use crate::packet::{Packet, last_start};
-use crate::router::collective::trees::Trees;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, NONE};
@@ -29,15 +29,18 @@ use flitlab_workload::traffic::{HostOverheads, Workload};
 pub(crate) struct Timing {
     /// Time for which a flit occupies it.
     pub flit: Tick,
-    /// Time from a flit's start until it is at the far end, crossbar included.
+    /// Time from a flit's start on the wire until it is at the far end.
+    pub wire: Tick,
+    /// Time from a flit's grant until it is there: that, the crossbar and its allocation.
     pub forward: Tick,
     /// Time from a release at the far end until the credits are back.
     pub back: Tick,
 }
 
 impl From<ChannelTiming> for Timing {
-    fn from(ChannelTiming { flit_time, forward, back }: ChannelTiming) -> Self {
-        Self { flit: narrow(flit_time), forward: narrow(forward), back: narrow(back) }
+    fn from(ChannelTiming { flit_time, wire, forward, back }: ChannelTiming) -> Self {
+        let [flit, wire, forward, back] = [flit_time, wire, forward, back].map(narrow);
+        Self { flit, wire, forward, back }
     }
 }
 

@@ -8,11 +8,13 @@
 
 pub(crate) mod context;
 pub(crate) mod cut;
+pub(crate) mod demands;
 pub(crate) mod far_queues;
 pub(crate) mod port;
 pub(crate) mod ports;
 #[cfg(test)]
 pub(crate) mod small;
+pub(crate) mod trees;
 pub(crate) mod vc_map;
 
 use std::ops::Range;
@@ -30,7 +32,9 @@ pub(crate) const NO_OUTPUT: u16 = u16::MAX;
 pub(crate) struct ChannelTiming {
     /// Time for which a flit occupies it.
     pub flit_time: Picoseconds,
-    /// Time from a flit's start until it is at the far end, crossbar included.
+    /// Time from a flit's start on the wire until it is at the far end.
+    pub wire: Picoseconds,
+    /// Time from a flit's grant until it is there: that, the crossbar and its allocation.
     pub forward: Picoseconds,
     /// Time from a release at the far end until the credits are back.
     pub back: Picoseconds,
@@ -42,21 +46,21 @@ impl ChannelTiming {
     pub(crate) fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
         let [_, allocation] = parameters.allocation_latencies();
         let crossbar = parameters.crossbar_latency + allocation;
-        let (flit_time, forward, back) = match kind {
-            ChannelKind::Network => {
-                let latency = parameters.latency_of(class);
-                (parameters.flit_time_of(class), latency + crossbar, latency)
-            }
+        let (flit_time, wire) = match kind {
+            ChannelKind::Network => (parameters.flit_time_of(class), parameters.latency_of(class)),
             ChannelKind::Injection => {
-                let latency = parameters.injection_latency_of(class);
-                (parameters.injection_flit_time_of(class), latency, latency)
+                (parameters.injection_flit_time_of(class), parameters.injection_latency_of(class))
             }
             ChannelKind::Ejection => {
-                let latency = parameters.ejection_latency_of(class);
-                (parameters.ejection_flit_time_of(class), latency + crossbar, Picoseconds::ZERO)
+                (parameters.ejection_flit_time_of(class), parameters.ejection_latency_of(class))
             }
         };
-        Self { flit_time, forward, back }
+        let (crossbar, back) = match kind {
+            ChannelKind::Network => (crossbar, wire),
+            ChannelKind::Injection => (Picoseconds::ZERO, wire),
+            ChannelKind::Ejection => (crossbar, Picoseconds::ZERO),
+        };
+        Self { flit_time, wire, forward: wire + crossbar, back }
     }
 
     /// The times of a kind of channel on cables of these classes.

@@ -5,8 +5,8 @@
 //! others take no memory. In the engine `vc` is such an index; `virtual_channel` is a scenario's
 //! number.
 
+use super::demands::{KindsByClass, VcDemand, VcSet};
 use crate::by_class::ByClass;
-use crate::next_hop::demands::{KindsByClass, VcDemand, VcSet};
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_model::{DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, Parameters, REQUEST_CHANNEL, UP_CHANNEL};

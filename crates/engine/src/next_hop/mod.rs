@@ -9,17 +9,14 @@
 //! |---|---|
 //! | `answer` | the question and its answer |
 //! | `source_route` | routes that sources write into packets whole, datelines included |
-//! | `encoded_route`, `route_segments` | their code, and tables to encode them from |
+//! | `route_segments` | tables to encode them from |
 //! | `table` | next hops by address: forwarding tables, and paths of the source |
 //! | `torus` | adaptive routing on a torus |
 //! | `relation` | routing relations, on any fabric |
 //! | `phased` | those whose packets pass through phases |
 //! | `preference` | which hop of a relation a packet prefers |
-//! | `demands` | what routes need of the network: virtual channels, room, memory |
 
 pub(super) mod answer;
-pub(super) mod demands;
-pub(super) mod encoded_route;
 mod phased;
 mod preference;
 mod relation;
@@ -31,9 +28,10 @@ mod tests;
 mod torus;
 
 pub(crate) use preference::{HopRank, HopTimes};
-pub(crate) use relation::{PortHops, RelationTables, from_place};
+pub(crate) use relation::{BY_RELATION, PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;
+use table::SetOrDecision;
 pub(crate) use torus::{changes_on_the_way, escape_bubble};
 
 use rand::SeedableRng;
@@ -42,10 +40,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::network::End;
 use crate::network::context::NetworkContext;
+use crate::network::demands::{self, VcSet};
 use crate::packet::message::Role;
 use crate::packet::{Origin, Packet, Packets};
 use answer::{Ends, Head, NextHop};
-use demands::VcSet;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::VIRTUAL_CHANNEL_NAMES;
@@ -275,7 +273,7 @@ impl<'f> Routing<'f> {
         let Ends { terminal, from, destination, ejection } = ends;
         let End { router: to, ejection: first, .. } = context.end(destination);
         let output = first + ejection;
-        let first_vc = context.vc_map.set(origin.class()).first;
+        let own = SetOrDecision::set_from(context.vc_map.set(origin.class()).first);
         match self {
             Self::Source(routes) => {
                 let turns = choices.turns.get_mut(terminal as usize);
@@ -283,12 +281,12 @@ impl<'f> Routing<'f> {
             }
             Self::Table(table) => {
                 let class = table.class(context.fabric, packet.source, destination);
-                packet.route = Address { destination, class, first_vc, ejection }.into();
+                packet.route = Address { destination, class, own, ejection }.into();
             }
             Self::Paths(paths) => {
                 let turns = choices.turns.get_mut(terminal as usize);
                 let class = table::path_of(paths, (packet, destination), (from, to), turns);
-                packet.route = Address { destination, class, first_vc, ejection }.into();
+                packet.route = Address { destination, class, own, ejection }.into();
             }
             Self::Torus(adaptive) => {
                 let random = choices.random.get_mut(terminal as usize);
@@ -358,7 +356,7 @@ impl<'f> Routing<'f> {
         (router, slot): (u32, u32),
     ) {
         let destination = self.destination(context, packets, (router, slot));
-        let address = Address { destination, class: 0, first_vc: 0, ejection: 0 };
+        let address = Address { destination, class: 0, own: SetOrDecision::UNDECIDED, ejection: 0 };
         packets.packets[slot as usize].route = address.into();
         packets.origins[slot as usize].lose();
     }

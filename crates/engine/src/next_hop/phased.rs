@@ -5,7 +5,7 @@
 
 use super::answer::{Head, NextHop, OutVc};
 use super::relation::RelationTables;
-use super::table::Address;
+use super::table::{Address, SetOrDecision};
 use crate::network::context::NetworkContext;
 use crate::packet::{Packet, Packets};
 use flitlab_base::narrow::fitted;
@@ -59,10 +59,10 @@ pub(super) fn next_hop(
     if tables.at_head.is_none() {
         return NextHop::Hops(list);
     }
-    match route.first_vc {
-        0 if tables.choosable(list).nth(1).is_some() => NextHop::Undecided,
-        0 => NextHop::Hops(list),
-        chosen => NextHop::Hops(relation.of_port(list, chosen - 1)),
+    match route.own.decision() {
+        None if tables.choosable(list).nth(1).is_some() => NextHop::Undecided,
+        None => NextHop::Hops(list),
+        Some(chosen) => NextHop::Hops(relation.of_port(list, chosen)),
     }
 }
 
@@ -114,15 +114,16 @@ impl RelationTables<'_> {
             let ports = ports.iter().copied();
             let of_flow = (packet.source, packet.sequence, address.destination);
             let place = self.routes.choose((router, at_head), ports, first, of_flow, queues);
-            address.first_vc = 1 + place;
+            address.own = SetOrDecision::decided(place);
         } else {
-            if let Some(decided_in) = address.first_vc.checked_sub(1) {
+            if let Some(decided_in) = address.own.decision() {
                 address.class = decided_in;
             }
             let course = Course::straight(address.class);
             let ends = ((from, to), course);
             let course = self.routes.decide(context.fabric, router, ends, of_packet, queues);
-            (address.first_vc, address.class) = (1 + address.class, course.phase);
+            address.own = SetOrDecision::decided(address.class);
+            address.class = course.phase;
             packets.rest(slot).iter_mut().for_each(|word| *word = course.via.into());
         }
         packets.packets[slot as usize].route = address.into();
@@ -145,7 +146,7 @@ impl RelationTables<'_> {
             let list = self.list(phases, context, packets, (slot, address), router);
             let mut labels = self.choosable(list).map(|(_, label)| label);
             let least = labels.clone().min();
-            labels.nth(usize::from(address.first_vc) - 1) > least
+            address.own.decision().and_then(|place| labels.nth(place.into())) > least
         } else {
             packets.rest_of(slot).first().is_some_and(|&via| via != u64::from(NONE))
         };
@@ -173,6 +174,6 @@ impl RelationTables<'_> {
 
     /// Whether a packet has decided at the router where it is.
     pub(crate) fn has_decided(&self, packet: &Packet) -> bool {
-        Address::from(packet.route).first_vc != 0
+        Address::from(packet.route).own.decision().is_some()
     }
 }

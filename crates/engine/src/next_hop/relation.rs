@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::answer::{Head, NextHop};
-use super::table::Address;
+use super::table::{Address, SetOrDecision};
 use super::{demands, phased};
 use crate::network::context::NetworkContext;
 use crate::packet::{Origin, Packet, Packets};
@@ -15,6 +15,9 @@ use flitlab_routing::adaptive::{Misroute, drawn_at};
 use flitlab_routing::phased::AtHead;
 use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Phases, Ring};
 use flitlab_routing::{Preference, RelationRoutes};
+
+/// In place of a router's set of ports among which a head may choose: the relation says which.
+pub(crate) const BY_RELATION: u16 = 1;
 
 /// A routing relation as routers look it up.
 #[derive(Debug)]
@@ -166,7 +169,8 @@ impl<'f> RelationTables<'f> {
         }
         let course = self.routes.start(routers, (packet.source, packet.sequence));
         let class = course.phase;
-        packet.route = Address { destination, class, first_vc: 0, ejection }.into();
+        packet.route =
+            Address { destination, class, own: SetOrDecision::UNDECIDED, ejection }.into();
         rest.iter_mut().for_each(|word| *word = course.via.into());
         let kind = (course.via != NONE).then_some(Misroute::AtSource);
         origin.set_misroute(kind, &Misroute::BY_PHASES);
@@ -240,12 +244,12 @@ impl<'f> RelationTables<'f> {
         let hop = self.hops_of_list(list).iter().find(taken).expect("it is one of its hops");
         let mut address = Address::from(packets.packets[slot as usize].route);
         if let Some(phases) = relation.phases() {
-            if address.first_vc != 0 {
+            if address.own.decision().is_some() {
                 self.note_detour(phases, context, packets, (slot, router), address);
             }
             address.class = hop.phase;
             // At the next router it decides anew.
-            address.first_vc = 0;
+            address.own = SetOrDecision::UNDECIDED;
         } else if hop.is_fallback() {
             address.class = (address.class + 1).min(MAX_FALLBACKS);
         }

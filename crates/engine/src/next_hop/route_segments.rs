@@ -3,7 +3,7 @@
 //! A segment is the route in one dimension. A new packet's route is a few table lookups, without a
 //! branch.
 
-use super::encoded_route::{EncodedRoute, RouteCodec};
+use crate::packet::encoded_route::{EncodedRoute, RouteCodec};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::MAXIMUM_DIMENSIONS;
 use flitlab_routing::DirectionOrder;

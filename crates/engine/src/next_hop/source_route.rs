@@ -1,9 +1,9 @@
 //! Routes that sources write into packets whole: direction order and tables of routes.
 
 use super::answer::OutVc;
-use super::encoded_route::{EncodedRoute, MAX_WORDS, RouteCodec};
 use super::route_segments::RouteSegments;
 use crate::network::context::NetworkContext;
+use crate::packet::encoded_route::{EncodedRoute, MAX_WORDS, RouteCodec};
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_routing::{DirectionOrder, Routes};

@@ -2,9 +2,9 @@
 //! paths of its source.
 
 use super::answer::{Head, NextHop, OutVc};
-use super::encoded_route::EncodedRoute;
 use crate::network::context::NetworkContext;
 use crate::packet::Packet;
+use crate::packet::encoded_route::EncodedRoute;
 use flitlab_routing::{ForwardingTable, PathRoutes};
 
 /// The route of a packet whose next hop routers look up.
@@ -15,30 +15,61 @@ pub(crate) struct Address {
     /// A number that decides its virtual channel, together with the router: its class in a
     /// forwarding table, the number of its path, or its fallback hops so far in a relation.
     pub class: u8,
-    /// The first virtual channel of its set. In a relation with phases, 1 and what it has decided on
-    /// at this router, 0 before: the place of a port among those of its hops, where packets choose
-    /// ports at its head, else the phase in which it decided.
-    pub first_vc: u8,
+    /// Where its set of virtual channels begins, or what it has decided.
+    pub own: SetOrDecision,
     /// The ejection channel's number among the terminal's.
     pub ejection: u16,
 }
 
+/// What one byte of an address has, by the kind of routing: by a table or by paths, where the packet's
+/// set of virtual channels begins; by a relation with phases, what it has decided on at this router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SetOrDecision(u8);
+
+impl SetOrDecision {
+    /// Of a relation: nothing is decided at this router yet.
+    pub(super) const UNDECIDED: Self = Self(0);
+
+    /// The first virtual channel of its set.
+    pub(super) fn set_from(first_vc: u8) -> Self {
+        Self(first_vc)
+    }
+
+    /// The first virtual channel of its set, under a table or paths.
+    #[inline]
+    fn first_vc(self) -> u8 {
+        self.0
+    }
+
+    /// The place of a port among those of its hops, where packets choose ports at the head of their
+    /// buffer; else the phase in which it decided.
+    pub(super) fn decided(what: u8) -> Self {
+        Self(what + 1)
+    }
+
+    /// What it has decided on at this router, if it has.
+    #[inline]
+    pub(super) fn decision(self) -> Option<u8> {
+        self.0.checked_sub(1)
+    }
+}
+
 impl From<Address> for EncodedRoute {
     #[inline]
-    fn from(Address { destination, class, first_vc, ejection }: Address) -> Self {
-        let (class, first_vc) = (u64::from(class), u64::from(first_vc));
-        Self(u64::from(destination) | class << 32 | first_vc << 40 | u64::from(ejection) << 48)
+    fn from(Address { destination, class, own, ejection }: Address) -> Self {
+        let (class, own) = (u64::from(class), u64::from(own.0));
+        Self(u64::from(destination) | class << 32 | own << 40 | u64::from(ejection) << 48)
     }
 }
 
 impl From<EncodedRoute> for Address {
     #[inline]
     fn from(EncodedRoute(encoded): EncodedRoute) -> Self {
-        let [a, b, c, d, class, first_vc, low, high] = encoded.to_le_bytes();
+        let [a, b, c, d, class, own, low, high] = encoded.to_le_bytes();
         Self {
             destination: u32::from_le_bytes([a, b, c, d]),
             class,
-            first_vc,
+            own: SetOrDecision(own),
             ejection: u16::from_le_bytes([low, high]),
         }
     }
@@ -59,12 +90,12 @@ pub(super) fn next_hop(
     route: EncodedRoute,
     head: Head,
 ) -> NextHop {
-    let Address { destination, class, first_vc, ejection } = route.into();
+    let Address { destination, class, own, ejection } = route.into();
     let end = context.end(destination);
     match table.port(head.router, destination) {
         Some(port) if end.router != head.router => {
             let vc = table.vc(head.router, destination, class, head.came, port);
-            hop(context, port, first_vc + vc)
+            hop(context, port, own.first_vc() + vc)
         }
         _ => NextHop::ejection(end.ejection + ejection, head.vc),
     }
@@ -79,11 +110,11 @@ pub(super) fn next_hop_of_path(
     (source, hops, route): (u32, u16, EncodedRoute),
     vc: u8,
 ) -> NextHop {
-    let Address { destination, class, first_vc, ejection } = route.into();
+    let Address { destination, class, own, ejection } = route.into();
     let end = context.end(destination);
     let path = paths.path(context.end(source).router, end.router, class);
     match path.get(usize::from(hops)) {
-        Some(next) => hop(context, next.port, first_vc + next.vc),
+        Some(next) => hop(context, next.port, own.first_vc() + next.vc),
         None => NextHop::ejection(end.ejection + ejection, vc),
     }
 }
@@ -132,7 +163,8 @@ mod tests {
 
     #[test]
     fn addresses_come_back_as_they_were() {
-        let address = Address { destination: u32::MAX, class: 15, first_vc: 14, ejection: 300 };
+        let address =
+            Address { destination: u32::MAX, class: 15, own: SetOrDecision(14), ejection: 300 };
         assert_eq!(Address::from(EncodedRoute::from(address)), address);
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::answer::OutVc;
-use super::encoded_route::{EncodedRoute, MAX_WORDS};
 use super::*;
 use crate::network::ports::Ports;
 use crate::network::small::{self, torus};
+use crate::packet::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Faults, NONE, Torus};
 use flitlab_model::Parameters;

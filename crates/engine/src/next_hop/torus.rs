@@ -3,8 +3,8 @@
 use rand_chacha::ChaCha8Rng;
 
 use super::answer::{Head, NextHop, OutVc};
-use super::encoded_route::EncodedRoute;
 use crate::network::context::NetworkContext;
+use crate::packet::encoded_route::EncodedRoute;
 use crate::packet::{Origin, Packet, Packets};
 use flitlab_base::narrow::fitted;
 use flitlab_routing::adaptive::{Heading, Misroute};

@@ -2,12 +2,14 @@
 //!
 //! [`Packets`] belongs to a part. The rest of the engine names a packet by its slot there.
 
+pub(crate) mod collective;
+pub(crate) mod encoded_route;
 pub(crate) mod message;
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame::tick::{Tick, move_back};
-use crate::next_hop::encoded_route::{EncodedRoute, MAX_WORDS};
+use crate::packet::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;

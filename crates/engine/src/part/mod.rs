@@ -21,7 +21,7 @@ use crate::next_hop::Routing;
 use crate::observer::Observer;
 use crate::packet::Packets;
 use crate::router::Routers;
-use crate::router::statistics::Statistics;
+use crate::statistics::Statistics;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Digest, MAX_WAIT};

@@ -6,13 +6,14 @@
 //! ([`FlitRouters`](flit::FlitRouters)). Which one it is is decided once, when the simulation is
 //! made.
 
+mod between_parts;
 pub(crate) mod cioq;
 pub(crate) mod collective;
 pub(crate) mod deadlock;
 pub(crate) mod flit;
 pub(crate) mod holder;
+pub(crate) mod link;
 pub(crate) mod packet;
-pub(crate) mod statistics;
 
 use flitlab_base::narrow::fitted;
 use serde::Serialize;

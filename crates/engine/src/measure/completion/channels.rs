@@ -2,7 +2,7 @@
 //! back.
 
 use crate::network::ChannelTiming;
-use crate::next_hop::demands;
+use crate::network::demands;
 use crate::{ChannelKind, Parameters, Switching};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Channel, Fabric};

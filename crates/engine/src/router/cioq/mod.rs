@@ -40,7 +40,7 @@ use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::{HopTimes, Routing};
 use crate::packet::chain;
-use crate::router::packet::Crossing;
+use crate::router::between_parts::BetweenParts;
 use crate::router::{Fail, Routers};
 use crossing::Request;
 use flitlab_base::narrow::narrow;
@@ -204,7 +204,7 @@ impl OutputVc {
 /// What the routers of one part send those of another.
 #[derive(Debug, Default)]
 pub(crate) struct CioqMessages {
-    packets: Vec<Crossing>,
+    packets: Vec<BetweenParts>,
     /// Credits, with their places.
     credits: Vec<(u32, Leaving)>,
 }
@@ -382,7 +382,7 @@ impl Routers for CioqRouters {
     }
 
     fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut CioqMessages) {
-        for Crossing { router, input, vc, packet } in incoming.packets.drain(..) {
+        for BetweenParts { router, input, vc, packet } in incoming.packets.drain(..) {
             let slot = common.packets.take_in(&packet);
             let first = self.ports.routers[router as usize].first_input;
             let input_vc = ((first + u32::from(input)) << self.rules.shift) + u32::from(vc);

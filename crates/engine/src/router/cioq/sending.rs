@@ -6,8 +6,8 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
 use crate::network::ports::RouterLayout;
 use crate::packet::{Delivery, Packet, last_start};
+use crate::router::between_parts::BetweenParts;
 use crate::router::cioq::room::Leaving;
-use crate::router::packet::Crossing;
 use crate::trace::note;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
@@ -98,10 +98,9 @@ impl CioqRouters {
         common.statistics.sent(channel, fitted!(vc, u8), packet.flits);
         common.statistics.waited(channel, ready, now);
         common.latest = common.latest.max(time);
-        let forward = timing.forward - self.rules.crossbar;
         let sent = &mut common.packets.packets[slot as usize];
-        sent.tail = last + forward;
-        sent.ready = common.context.header(now, last) + forward + common.context.routing;
+        sent.tail = last + timing.wire;
+        sent.ready = common.context.header(now, last) + timing.wire + common.context.routing;
         if port.needs_room {
             self.state.credits[(port.room + vc) as usize].take(flits);
             let Common { routing, context, packets, .. } = &mut *common;
@@ -113,7 +112,7 @@ impl CioqRouters {
             let of_router = channel - router.first_output;
             let first = u32::from(router.outputs) - ejections;
             let terminal = router.first_terminal + (of_router - first) / channels;
-            let time = common.time(last + forward);
+            let time = common.time(last + timing.wire);
             common.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc: in_vc });
         }
         let vcs = &self.state.vcs[place * self.rules.vcs as usize..][..self.rules.vcs as usize];
@@ -129,7 +128,7 @@ impl CioqRouters {
             return self.join(common, far_router, input_vc, slot);
         }
         let packet = common.packets.take_away(slot);
-        let crossing = Crossing { router: far_router, input: far_input, vc, packet };
+        let crossing = BetweenParts { router: far_router, input: far_input, vc, packet };
         self.outgoing[far_part as usize].packets.push(crossing);
     }
 

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::COLLECTIVE;
-use super::trees::Trees;
 use crate::counters::Counters;
 use crate::frame::tick::{Tick, move_back};
 use crate::network::context::NetworkContext;
+use crate::network::trees::Trees;
+use crate::packet::collective::COLLECTIVE;
 use crate::packet::{Origin, Packet, last_start};
 use flitlab_base::narrow::{fitted, narrow};
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::credits::OutputVc;
-use super::flit_queue::FlitQueue;
+use super::flit_queue::{FlitQueue, Held};
 use super::router_view::{FlitRouterView, MASKED};
 use super::states::VcState;
 use super::switch_traversal::leaves;
@@ -67,7 +67,7 @@ impl FlitState {
         let Self { queues, vcs, inputs, outputs, times, .. } = self;
         let queue = &queues[self.active_vcs[place] as usize];
         let ports = (&inputs[queue.input_port as usize], &outputs[queue.output_port as usize]);
-        let next = queue.next_request(&mut vcs[queue.held as usize], ports, times);
+        let next = queue.next_request(&mut vcs[queue.held.place()], ports, times);
         self.request_times[place] = next;
         next
     }
@@ -151,7 +151,7 @@ impl FlitRouterView<'_, '_> {
         let out_vc = &mut vcs[held];
         (out_vc.free_at, out_vc.holder) = (NEVER, fitted!(queue, u32));
         own.vc_state = VcState::Active;
-        (own.output, own.vc, own.held) = (fitted!(output, u16), vc, fitted!(held, u32));
+        (own.output, own.vc, own.held) = (fitted!(output, u16), vc, Held::vc(held));
         (own.timing, own.needs_room, own.leaves) = (port.timing, port.needs_room, leaves(port));
         (own.far, own.again) = (NONE, again);
         let awaited = if self.rules.awaits_all(own.in_vc) { own.left - 1 } else { 0 };

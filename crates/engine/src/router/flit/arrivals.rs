@@ -10,7 +10,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports;
 use crate::next_hop::answer::{Head, NextHop};
 use crate::packet::PacketCrossing;
-use crate::router::packet::link::Notice;
+use crate::router::link::Notice;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 

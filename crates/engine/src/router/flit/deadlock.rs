@@ -169,7 +169,7 @@ impl FlitRouters {
             flits: queue.left,
             // Perhaps a bubble besides: then it is not found to wait.
             of_escape: self.rules.needed(queue.left, 0),
-            hops: queue.held,
+            hops: queue.held.list(),
         };
         let requests = head.list(common).into_iter();
         requests.map(|OutputRequest { output, vc, need }| (output, vc, need)).collect()

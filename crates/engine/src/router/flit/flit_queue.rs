@@ -11,6 +11,7 @@ use crate::frame::tick::Tick;
 use crate::network::NO_OUTPUT;
 use crate::network::port;
 use crate::network::port::AWAY;
+use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 
@@ -32,6 +33,41 @@ impl Upstream {
         let &port::Input { upstream, injects, .. } = input_port;
         let place = if upstream & AWAY == 0 { upstream + vc } else { upstream };
         Self { place, back, injects }
+    }
+}
+
+/// What the head of a queue holds or may take: once the queue is active, the place of the virtual
+/// channel that its packet holds; before that, of a relation, the list of its hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Held(u32);
+
+impl Default for Held {
+    fn default() -> Self {
+        Self(NONE)
+    }
+}
+
+impl Held {
+    /// The virtual channel at a place.
+    pub(super) fn vc(place: usize) -> Self {
+        Self(fitted!(place, u32))
+    }
+
+    /// A list of hops, of which it holds none yet.
+    pub(super) fn hops(list: u32) -> Self {
+        Self(list)
+    }
+
+    /// The place of the virtual channel of an active queue.
+    #[inline(always)]
+    pub(super) fn place(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The list of hops of a head that asks by a relation.
+    #[inline(always)]
+    pub(super) fn list(self) -> u32 {
+        self.0
     }
 }
 
@@ -62,9 +98,8 @@ pub(crate) struct FlitQueue {
     pub output: u16,
     /// Flits of room that it needs there.
     pub need: u16,
-    /// The place of the virtual channel that it holds; before that, the list of its hops in a
-    /// relation.
-    pub held: u32,
+    /// What it holds, or may take.
+    pub held: Held,
     /// Flits of the packet that have not been granted the switch.
     pub left: u16,
     /// The virtual channel of an output at which its cyclic order of offers starts; it counts by
@@ -117,7 +152,7 @@ impl FlitQueue {
             head: NONE,
             tail: NONE,
             output: NO_OUTPUT,
-            held: NONE,
+            held: Held::default(),
             slot: NONE,
             source: NONE,
             ..Self::default()

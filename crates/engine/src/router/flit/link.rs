@@ -1,7 +1,7 @@
 //! Links that err where they are shared flit by flit: each flit is numbered, acknowledged and sent
 //! again by itself (docs/model.md, "Flits on links that err").
 //!
-//! As with whole packets ([`replay`](crate::router::packet::link::replay)), the sender knows at the
+//! As with whole packets ([`replay`](crate::router::link::replay)), the sender knows at the
 //! start of a transmission whether it will be damaged, and hands a flit over when it is accepted.
 
 use super::router_view::FlitRouterView;
@@ -9,8 +9,8 @@ use super::switch_traversal::Pace;
 use super::{FlitOutput, FlitRouters};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
-use crate::router::packet::link::replay::{AckMessage, ArrivalOutcome, ReplayChannel, ReplayEntry};
-use crate::router::packet::link::{FarOutput, Notice, NoticeKind};
+use crate::router::link::replay::{AckMessage, ArrivalOutcome, ReplayChannel, ReplayEntry};
+use crate::router::link::{FarOutput, Notice, NoticeKind};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 use flitlab_model::{Digest, REQUEST_CHANNEL};

@@ -1,13 +1,12 @@
 //! Route computation by a routing relation, with links shared flit by flit.
 
-use super::flit_queue::FlitQueue;
+use super::flit_queue::{FlitQueue, Held};
 use super::router_view::FlitRouterView;
 use super::{FlitState, OutputVc, Times};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::far_queues::FarQueues;
-use crate::next_hop::{HopRank, Routing, from_place};
+use crate::next_hop::{BY_RELATION, HopRank, Routing, from_place};
 use crate::router::Common;
-use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Channel;
@@ -18,14 +17,14 @@ use flitlab_routing::relation::Hop;
 impl<'f> FlitRouterView<'_, 'f> {
     /// The hops that the packet at the head of a queue may take.
     fn hops(&self, queue: usize) -> &'f [Hop] {
-        let list = self.state.queues[self.first_queue + queue].held;
+        let list = self.state.queues[self.first_queue + queue].held.list();
         self.common.routing.relation().hops_of_list(list)
     }
 
     /// Requests the virtual channels of a list of hops.
     pub(super) fn set_requests_for_hops(&mut self, queue: usize, list: u32) {
         self.ask_among(queue, BY_RELATION);
-        self.queue(queue).held = list;
+        self.queue(queue).held = Held::hops(list);
         let hops = self.hops(queue);
         self.queue(queue).output = hops.first().expect("every state leads on").port;
         for hop in hops {
@@ -46,8 +45,8 @@ impl<'f> FlitRouterView<'_, 'f> {
         self.state.hop_times.note(channel, vc, time);
         let Common { routing, packets, context, .. } = &mut *self.common;
         let Routing::Relation(relation) = routing else { return };
-        let FlitQueue { slot, held: list, .. } = self.state.queues[self.first_queue + queue];
-        let taken = (list, (fitted!(output, u16), vc));
+        let FlitQueue { slot, held, .. } = self.state.queues[self.first_queue + queue];
+        let taken = (held.list(), (fitted!(output, u16), vc));
         relation.take_hop(context, packets, (slot, self.name), taken);
     }
 

@@ -111,8 +111,8 @@ impl RoundTrips {
     }
 
     /// Notes that a flit waits behind the crossbar for the channel of a place of credits.
-    pub(super) fn send(&mut self, place: u32, waits: Tick) {
-        self.waited[place as usize].push_back(waits);
+    pub(super) fn send(&mut self, place: usize, waits: Tick) {
+        self.waited[place].push_back(waits);
     }
 
     /// When the room of a flit counts as free that leaves a buffer at `now`, and what is told of the

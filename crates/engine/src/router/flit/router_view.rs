@@ -11,7 +11,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::answer::{Head, NextHop};
-use crate::router::packet::link::Links;
+use crate::router::link::Links;
 use crate::set::bits;
 use crate::trace::note;
 use flitlab_base::narrow::fitted;

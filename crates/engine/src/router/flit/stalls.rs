@@ -174,7 +174,7 @@ impl FlitRouterView<'_, '_> {
             if flits.is_empty() {
                 continue;
             }
-            let room_from = if needs_room { vcs[held as usize].room_from(1, times) } else { 0 };
+            let room_from = if needs_room { vcs[held.place()].room_from(1, times) } else { 0 };
             let wait = Wait {
                 from: waits.since[queue as usize].max(flits.front(times)),
                 is_sender: waits.sender[output_port as usize] == queue,
@@ -227,7 +227,7 @@ impl FlitRouterView<'_, '_> {
             return queue.vcs;
         }
         if let Routing::Relation(relation) = &self.common.routing {
-            let hops = relation.hops_of_list(queue.held).iter();
+            let hops = relation.hops_of_list(queue.held.list()).iter();
             return hops.filter(|hop| hop.port == output).fold(0, |set, hop| set | 1 << hop.vc);
         }
         let nearer = queue.options >> output & 1;

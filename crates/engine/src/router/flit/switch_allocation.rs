@@ -7,11 +7,30 @@
 use super::FlitState;
 use super::flit_queue::FlitQueue;
 use super::router_view::{FlitRouterView, MASKED};
-use crate::arbitration::{Switch, SwitchCandidate};
+use crate::arbitration::{InputTurn, OutputTurn, Switch, SwitchCandidate, Turns};
 use crate::frame::tick::Tick;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
+use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+
+impl Turns for FlitState {
+    #[inline(always)]
+    fn of_input(&self, input: usize) -> InputTurn {
+        self.inputs[input].turn
+    }
+
+    #[inline(always)]
+    fn of_output(&self, output: usize) -> OutputTurn {
+        self.outputs[output].turn
+    }
+
+    #[inline(always)]
+    fn age(&self, queue: u32) -> (Picoseconds, u32, u32) {
+        let FlitQueue { created, source, sequence, .. } = self.queues[queue as usize];
+        (created, source, sequence)
+    }
+}
 
 impl FlitRouterView<'_, '_> {
     /// Lets the next flits of active virtual channels that are due at `now` ask for the switch.
@@ -240,8 +259,8 @@ impl FlitRouterView<'_, '_> {
 
     /// The router at an instant, as arbitrations see it.
     #[inline(always)]
-    fn switch(&self, now: Tick) -> Switch<'_> {
-        let FlitState { inputs, outputs, priorities, queues, .. } = &*self.state;
+    fn switch(&self, now: Tick) -> Switch<'_, FlitState> {
+        let turns = &*self.state;
         Switch {
             arbitration: self.rules.arbitration,
             sharing: &self.rules.sharing,
@@ -251,10 +270,8 @@ impl FlitRouterView<'_, '_> {
             transit: self.router.transit.into(),
             first_input: self.router.first_input,
             first_output: self.router.first_output,
-            inputs,
-            outputs,
-            priorities,
-            queues,
+            priorities: &turns.priorities,
+            turns,
         }
     }
 }

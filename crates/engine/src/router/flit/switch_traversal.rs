@@ -28,19 +28,18 @@ pub(super) struct Pace {
     /// Time for which a flit occupies the crossbar.
     pub crossbar: Tick,
     pub flit: Tick,
-    forward: Tick,
+    wire: Tick,
     /// Maximum time from a grant until its channel is free.
     waits: Tick,
 }
 
 impl Pace {
     pub(super) fn new(timing: &Timing, parameters: &Parameters, sharing: &FlitSharing) -> Self {
-        let &Timing { flit, forward, .. } = timing;
+        let &Timing { flit, wire, .. } = timing;
         let crossing = narrow::<Tick>(parameters.crossbar_latency + sharing.switch_allocation);
         let waits = crossing + sharing.output_buffer * flit;
         let crossbar = flit.div_ceil(parameters.crossbar_speedup);
-        // Injection channels do not lead through a crossbar.
-        Self { crossing, crossbar, flit, forward: forward.saturating_sub(crossing), waits }
+        Self { crossing, crossbar, flit, wire, waits }
     }
 
     /// How long a flit waits behind the crossbar that is granted the switch at `now`.
@@ -56,7 +55,7 @@ impl Pace {
         output.line = starts + self.flit;
         let taken = now + self.crossbar;
         output.soonest = taken.max(output.line.saturating_sub(self.waits));
-        (taken, starts + self.forward)
+        (taken, starts + self.wire)
     }
 }
 
@@ -100,7 +99,7 @@ impl FlitRouterView<'_, '_> {
         let came = if own.flits.is_empty() { NEVER } else { own.flits.front(times) };
         let mut credit = 0;
         if own.needs_room {
-            let vc = &mut vcs[own.held as usize];
+            let vc = &mut vcs[own.held.place()];
             vc.take(now, times);
             if came != NEVER && left > 0 {
                 credit = vc.next_credit(times);
@@ -152,7 +151,8 @@ impl FlitRouterView<'_, '_> {
         let FlitState { round_trips, times, outputs, .. } = &mut *self.state;
         if own.needs_room {
             let pace = &self.rules.paces[usize::from(own.timing)];
-            round_trips.send(own.held, pace.waits_for(now, &outputs[own.output_port as usize]));
+            round_trips
+                .send(own.held.place(), pace.waits_for(now, &outputs[own.output_port as usize]));
         }
         let Upstream { place: upstream, back, injects } = own.upstream;
         if injects || upstream == NONE {
@@ -162,7 +162,7 @@ impl FlitRouterView<'_, '_> {
         let leaving = Leaving {
             input: own.input_port,
             vc: own.in_vc,
-            channel: own.needs_room.then(|| own.held / vcs),
+            channel: own.needs_room.then(|| fitted!(own.held.place(), u32) / vcs),
             waited: now.saturating_sub(own.flits.front(times) + self.rules.routing),
         };
         let first = self.router.first_output as usize;
@@ -315,7 +315,7 @@ impl FlitRouterView<'_, '_> {
         let (input, output) = (behind.input_port, behind.output.into());
         inputs[input as usize].senders -= 1;
         outputs[behind.output_port as usize].senders -= 1;
-        let vc = &mut vcs[behind.held as usize];
+        let vc = &mut vcs[behind.held.place()];
         (vc.free_at, vc.holder) = (free_at, NONE);
         (behind.free_at, behind.slot, behind.vc_state) = (free_at, NONE, VcState::Idle);
         if behind.head != NONE {

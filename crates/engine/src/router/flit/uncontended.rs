@@ -155,7 +155,7 @@ impl FlitRouterView<'_, '_> {
                 break;
             }
             if own.needs_room {
-                let vc = &mut self.state.vcs[own.held as usize];
+                let vc = &mut self.state.vcs[own.held.place()];
                 now = now.max(vc.next_credit(&self.state.times));
                 if now >= until {
                     break;

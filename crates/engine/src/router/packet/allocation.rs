@@ -15,12 +15,11 @@ use crate::network::NO_OUTPUT;
 use crate::network::port::AWAY;
 use crate::network::ports::RemoteUpstream;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
-use crate::next_hop::{self, Routing};
+use crate::next_hop::{self, BY_RELATION, Routing};
 use crate::packet::{Delivery, Packet};
 use crate::router::packet::cell::{
     Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape, WILL_FAIL,
 };
-use crate::router::packet::choice_by_relation::BY_RELATION;
 use crate::router::packet::choices::{Choice, TORUS_PORTS};
 use crate::router::packet::credits::Credit;
 use crate::router::packet::vector::equal;
@@ -118,7 +117,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Tries a grant at each output that a pass serves, in cyclic order from `start`.
     #[inline(always)]
-    pub(crate) fn serve_outputs(&mut self, pass: AllocationPass, start: u32, now: Tick) {
+    pub(super) fn serve_outputs(&mut self, pass: AllocationPass, start: u32, now: Tick) {
         let words = self.cell.due.as_ref().len().div_ceil(64);
         for step in 0..span_count(words) {
             let BitSpan { word, mask, turn } = cyclic_span(start, step, words);
@@ -139,14 +138,14 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// A word of the set of outputs that are due.
     #[inline(always)]
-    pub(crate) fn due_outputs(&self, word: usize, now: Tick) -> u64 {
+    pub(super) fn due_outputs(&self, word: usize, now: Tick) -> u64 {
         let due = &self.cell.due.as_ref()[word * 64..];
         equal::<F::Vector>(&due[..due.len().min(64)], now)
     }
 
     /// Makes the requests of heads that have come to empty buffers since the last visit.
     #[inline(always)]
-    pub(crate) fn take_arrivals(&mut self) {
+    pub(super) fn take_arrivals(&mut self) {
         let words = self.size().words;
         let first = self.number as usize * words;
         for word in 0..words {
@@ -162,7 +161,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Makes the request of a packet that has become the head of a buffer.
     #[inline(always)]
-    pub(crate) fn new_head(&mut self, buffer: u32, slot: u32) {
+    pub(super) fn new_head(&mut self, buffer: u32, slot: u32) {
         let place = S::buffer(buffer as usize);
         let packet = &self.packets.packets[slot as usize];
         let ask = packet.ready.max(self.cell.left[place]);
@@ -214,7 +213,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Makes the requests of a packet that has become the head of a buffer, by where it may go.
     #[inline(always)]
-    pub(crate) fn request_next_hop(&mut self, buffer: u32) {
+    pub(super) fn request_next_hop(&mut self, buffer: u32) {
         let place = S::buffer(buffer as usize);
         let (slot, ask) = (self.cell.head[place], self.cell.ask[place]);
         let head = self.head(buffer, slot);
@@ -436,7 +435,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// The obstacle that keeps the head of a buffer from a free output now, on a virtual channel
     /// where it needs room; see [`Self::lack_of_room`].
     #[inline(always)]
-    pub(crate) fn obstacle(
+    pub(super) fn obstacle(
         &mut self,
         output: usize,
         buffer: u32,
@@ -459,7 +458,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// The lack of room behind an output on virtual channel `out_vc`, where the packet `slot` needs
     /// room for `need` flits, if there is any.
     #[inline(always)]
-    pub(crate) fn lack_of_room(
+    pub(super) fn lack_of_room(
         &mut self,
         output: usize,
         (out_vc, need, slot): (u8, u16, u32),
@@ -534,7 +533,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Lets the packet behind a head that has left a buffer be the head, if there is one.
     #[inline(always)]
-    pub(crate) fn go_to_next(&mut self, buffer: u32, next: u32) {
+    pub(super) fn go_to_next(&mut self, buffer: u32, next: u32) {
         if next == NONE {
             self.note_empty(buffer);
         } else if F::CHOOSES && !F::COMBINES {
@@ -631,7 +630,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Makes an output busy until a time, for which the other requests for it wait.
     #[inline(always)]
-    pub(crate) fn keep_busy(&mut self, output: usize, until: Tick, now: Tick) {
+    pub(super) fn keep_busy(&mut self, output: usize, until: Tick, now: Tick) {
         self.end_stall(output, now);
         let since = self.waited_for_since(output, now);
         self.cell.keep_busy(output, since, until);
@@ -640,7 +639,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Returns the credits of a buffer's packet that has left at `released`. Credits that arrive by
     /// `settled` can be added at once.
     #[inline(always)]
-    pub(crate) fn release_buffer(
+    pub(super) fn release_buffer(
         &mut self,
         buffer: u32,
         flits: u16,
@@ -725,7 +724,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     }
 
     /// Whether a channel fails before a last flit gets across that would be there at this time.
-    pub(crate) fn is_cut(&self, output: usize, arrives: Tick) -> bool {
+    pub(super) fn is_cut(&self, output: usize, arrives: Tick) -> bool {
         let channel = self.context.fabric.outputs(self.name).start + fitted!(output, u32);
         self.interruption.is_some_and(|it| it.cuts(channel, self.time(arrives)))
     }

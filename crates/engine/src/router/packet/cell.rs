@@ -195,20 +195,20 @@ impl Shape for AnySize {
 }
 
 /// In place of a [`Stall`]: no packet waits for the output.
-pub(crate) const NOT_STALLED: u8 = u8::MAX;
+pub(super) const NOT_STALLED: u8 = u8::MAX;
 
 /// The output has a property: its channel belongs to a ring.
-pub(crate) const IN_RING: u8 = 1 << 0;
+pub(super) const IN_RING: u8 = 1 << 0;
 /// There is a buffer at its far end.
-pub(crate) const NEEDS_ROOM: u8 = 1 << 1;
+pub(super) const NEEDS_ROOM: u8 = 1 << 1;
 /// A packet that is granted it is sent to the next router at once.
-pub(crate) const HANDS_ON: u8 = 1 << 2;
+pub(super) const HANDS_ON: u8 = 1 << 2;
 /// A packet that is granted it is sent by a link that may send it again.
-pub(crate) const REPEATS: u8 = 1 << 3;
+pub(super) const REPEATS: u8 = 1 << 3;
 /// It leads nowhere: a vacant port, or one that has failed.
-pub(crate) const DEAD: u8 = 1 << 4;
+pub(super) const DEAD: u8 = 1 << 4;
 /// In place of [`HANDS_ON`]: it will fail, so a packet that is granted it may be cut.
-pub(crate) const WILL_FAIL: u8 = 1 << 5;
+pub(super) const WILL_FAIL: u8 = 1 << 5;
 
 /// The state of a router.
 #[derive(Debug, Serialize, Deserialize)]
@@ -268,7 +268,7 @@ pub(crate) struct Cell<S: Shape> {
 
 impl<S: Shape> Cell<S> {
     /// An idle router without channels.
-    pub(crate) fn vacant(size: Size) -> Self {
+    pub(super) fn vacant(size: Size) -> Self {
         let Size { ports, buffers, words, .. } = size;
         Self {
             due: Array::filled(NEVER, ports),
@@ -297,7 +297,7 @@ impl<S: Shape> Cell<S> {
     }
 
     /// Sets what never changes of an output.
-    pub(crate) fn set_output(&mut self, output: usize, port: &Output, far: u32) {
+    pub(super) fn set_output(&mut self, output: usize, port: &Output, far: u32) {
         let flag = |flag: u8, has: bool| if has { flag } else { 0 };
         self.flags[output] = flag(IN_RING, port.in_ring)
             | flag(NEEDS_ROOM, port.needs_room)
@@ -308,7 +308,7 @@ impl<S: Shape> Cell<S> {
     }
 
     /// Sets what never changes of an input port.
-    pub(crate) fn set_input(&mut self, input: usize, port: &Input) {
+    pub(super) fn set_input(&mut self, input: usize, port: &Input) {
         let &Input { upstream, timing, ring_output, opposite, port, .. } = port;
         (self.upstream[input], self.input_timing[input]) = (upstream, timing);
         (self.ring_output[input], self.opposite[input]) = (ring_output, opposite);
@@ -354,7 +354,7 @@ impl<S: Shape> Cell<S> {
     }
 
     /// Notes that an output will fail.
-    pub(crate) fn will_fail(&mut self, output: usize) {
+    pub(super) fn will_fail(&mut self, output: usize) {
         let flags = &mut self.flags[output];
         if *flags & HANDS_ON != 0 {
             *flags = *flags & !HANDS_ON | WILL_FAIL;
@@ -405,7 +405,7 @@ impl<S: Shape> Cell<S> {
     /// Makes an output busy until a time. The packets that ask for it wait since the time `since`,
     /// if that is not [`NEVER`].
     #[inline(always)]
-    pub(crate) fn keep_busy(&mut self, output: usize, since: Tick, until: Tick) {
+    pub(super) fn keep_busy(&mut self, output: usize, since: Tick, until: Tick) {
         let output = S::port(output);
         (self.free_at[output], self.since[output]) = (until, since);
         self.stall[output] = Stall::OutputBusy as u8;
@@ -421,7 +421,7 @@ impl<S: Shape> Cell<S> {
 
     /// The earliest time at which an output can grant.
     #[inline(always)]
-    pub(crate) fn least_due<V: Vector>(&self) -> Tick {
+    pub(super) fn least_due<V: Vector>(&self) -> Tick {
         least::<V>(self.due.as_ref())
     }
 }
@@ -462,7 +462,7 @@ pub(crate) use with_cells;
 impl Cells {
     /// Idle routers without channels, of these sizes, in the least cells that fit. The last one is
     /// at least as large as each. `any`: in cells of any size in any case.
-    pub(crate) fn vacant(sizes: &[Size], most: Size, any: bool) -> (Self, Size) {
+    pub(super) fn vacant(sizes: &[Size], most: Size, any: bool) -> (Self, Size) {
         fn cells<S: Shape>(sizes: &[Size]) -> Vec<Cell<S>> {
             sizes.iter().map(|&size| Cell::vacant(S::KNOWN.unwrap_or(size))).collect()
         }

@@ -27,7 +27,7 @@ use flitlab_routing::adaptive::{Outputs, drawn_at};
 impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The set of the router's buffers whose heads have a choice, in words.
     #[inline(always)]
-    pub(crate) fn choosing(&mut self) -> &mut [u64] {
+    pub(super) fn choosing(&mut self) -> &mut [u64] {
         let words = self.size().words;
         let first = self.number as usize * words;
         &mut self.adaptive_state.choosing[first..first + words]
@@ -46,7 +46,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Notes that a head has to decide on a detour when it asks.
-    pub(crate) fn wait_for_decision(&mut self, buffer: u32) {
+    pub(super) fn wait_for_decision(&mut self, buffer: u32) {
         let ask = self.cell.ask[S::buffer(buffer as usize)];
         self.undecided()[buffer as usize / 64] |= 1 << (buffer % 64);
         let present = self.decide_at();
@@ -55,7 +55,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Lets the undecided heads that ask at this instant decide on detours.
     #[inline(always)]
-    pub(crate) fn decide_all(&mut self, now: Tick) {
+    pub(super) fn decide_all(&mut self, now: Tick) {
         let (mut due, mut any) = (NEVER, false);
         for word in 0..self.size().words {
             for bit in bits(self.undecided()[word]) {
@@ -103,7 +103,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Whether packets choose on a torus.
     #[inline(always)]
-    pub(crate) fn is_on_torus(&self) -> bool {
+    pub(super) fn is_on_torus(&self) -> bool {
         // Not all that has all features has adaptive routing.
         let is_adaptive = !F::COMBINES || matches!(self.routing, Routing::Torus(_));
         F::CHOOSES && !F::RELATES && is_adaptive
@@ -112,7 +112,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Looks up the rooms behind the router's outputs, and when the next credits arrive there. During
     /// a visit no credits come that arrive before the window's end.
     #[inline(always)]
-    pub(crate) fn look_at_rooms(&mut self) {
+    pub(super) fn look_at_rooms(&mut self) {
         // All packets may be deterministic.
         if self.context.channels.adaptive == UNUSED {
             return;
@@ -129,7 +129,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Looks up the room behind an output that leads to a router.
     #[inline(always)]
-    pub(crate) fn look_at_room(&mut self, output: usize) {
+    pub(super) fn look_at_room(&mut self, output: usize) {
         let place = self.cell.room[S::port(output)] + u32::from(self.context.channels.adaptive);
         let rooms = &mut self.adaptive_state.rooms;
         rooms.room[output % TORUS_PORTS] = self.credits.room[place as usize].into();
@@ -173,7 +173,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Requests all outputs that the head of a buffer may choose, and those of its escapes.
     #[inline(always)]
-    pub(crate) fn ask_for_any(&mut self, buffer: u32) {
+    pub(super) fn ask_for_any(&mut self, buffer: u32) {
         let (input, _) = self.place(buffer);
         let bubble = self.context.bubble_of(self.injects(input));
         let place = S::buffer(buffer as usize);
@@ -218,7 +218,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Lets the head of a buffer, which has a choice, ask for what it may have now, from a time on.
-    pub(crate) fn ask_anew(&mut self, buffer: u32, from: Tick) {
+    pub(super) fn ask_anew(&mut self, buffer: u32, from: Tick) {
         self.withdraw(usize::MAX, buffer, from);
         let ask = &mut self.cell.ask[S::buffer(buffer as usize)];
         *ask = (*ask).max(from);
@@ -227,14 +227,14 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Notes that the adaptive channel of an output is granted.
     #[inline(always)]
-    pub(crate) fn note_adaptive_grant(&mut self, output: usize, now: Tick) {
+    pub(super) fn note_adaptive_grant(&mut self, output: usize, now: Tick) {
         let (output, time) = (self.channel(output) as usize, self.time(now));
         self.adaptive_state.granted.get_mut(output).into_iter().for_each(|it| *it = time);
     }
 
     /// Withdraws the request of a head for an output that it does not get.
     #[inline(always)]
-    pub(crate) fn withdraw_request(&mut self, output: usize, buffer: u32, now: Tick) {
+    pub(super) fn withdraw_request(&mut self, output: usize, buffer: u32, now: Tick) {
         self.drop_request(output, buffer);
         let place = S::port(output);
         let stall = self.cell.stall[place];
@@ -286,7 +286,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Serves the outputs that are due, in three passes. Each pass is in cyclic order from behind
     /// the latest grant before this instant.
     #[inline(always)]
-    pub(crate) fn allocate_among_choices(&mut self, now: Tick) {
+    pub(super) fn allocate_among_choices(&mut self, now: Tick) {
         let start = u32::from(self.cell.next_output);
         if F::RELATES {
             let (outputs, buffers) = (self.layout.outputs, self.size().buffers);
@@ -311,7 +311,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The outputs that a pass serves, of those in the mask of a word.
     #[inline(always)]
-    pub(crate) fn outputs_of_pass(
+    pub(super) fn outputs_of_pass(
         &mut self,
         pass: AllocationPass,
         (word, mask): (usize, u64),
@@ -340,7 +340,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The heads with a choice that ask now, in a word of the set of buffers.
     #[inline(always)]
-    pub(crate) fn choosing_now(&mut self, word: usize, now: Tick) -> u64 {
+    pub(super) fn choosing_now(&mut self, word: usize, now: Tick) -> u64 {
         let asks = self.cell.ask.as_ref().get(word * 64..).unwrap_or_default();
         let ready = at_most::<F::Vector>(&asks[..asks.len().min(64)], now);
         self.choosing()[word] & ready

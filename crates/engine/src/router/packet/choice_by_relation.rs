@@ -1,7 +1,7 @@
 //! Allocation for packets that choose among the hops of a routing relation (docs/model.md, "Routing
 //! relations").
 //!
-//! There are three passes, as in `adaptive`. The third one grants fallbacks, and is repeated while
+//! There are three passes, as in [`choice`](super::choice). The third one grants fallbacks, and is repeated while
 //! it grants any. Routers may have any number of ports, and hops may use any virtual channels. An
 //! output offers a packet the virtual channels that the relation allows there, rather than one
 //! adaptive virtual channel. The hops of a packet are looked up by the input virtual channel at
@@ -25,17 +25,13 @@ use flitlab_fabric::Channel;
 use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
-/// In place of a set of ports in [`Choice::options`](super::choices::Choice): the head has a choice, and the relation
-/// says which.
-pub(crate) const BY_RELATION: u16 = 1;
-
 impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
-    pub(crate) fn relation_tables(&self) -> &'a RelationTables<'f> {
+    pub(super) fn relation_tables(&self) -> &'a RelationTables<'f> {
         self.routing.relation()
     }
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
-    pub(crate) fn ports_of(&mut self, buffer: u32) -> Range<usize> {
+    pub(super) fn ports_of(&mut self, buffer: u32) -> Range<usize> {
         let hops = self.choice(buffer).hops;
         self.relation_tables().ports(hops)
     }
@@ -61,7 +57,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// The free outputs by which heads that ask now may take a fallback, in a word of their set; none
     /// unless a head needs one.
     #[inline(always)]
-    pub(crate) fn fallback_outputs(&mut self, word: usize, now: Tick) -> u64 {
+    pub(super) fn fallback_outputs(&mut self, word: usize, now: Tick) -> u64 {
         let (mut outputs, mut is_stuck) = (0, false);
         if !self.relation_tables().has_fallbacks() {
             return outputs;
@@ -90,7 +86,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The virtual channel of the hop that the head of a buffer may have by a free output, if it has
     /// one with room there and prefers no other output.
-    pub(crate) fn preferred_hop(
+    pub(super) fn preferred_hop(
         &mut self,
         output: usize,
         buffer: u32,
@@ -235,7 +231,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Notes that a head with a choice is granted a hop.
-    pub(crate) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8), now: Tick) {
+    pub(super) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8), now: Tick) {
         let slot = self.cell.head[S::buffer(buffer as usize)];
         let taken = (self.choice(buffer).hops, (fitted!(output, u16), vc));
         let tables = self.relation_tables();
@@ -252,7 +248,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Lets the heads that have decided here and wait decide again, if it is time. Returns whether
     /// there are any.
-    pub(crate) fn decide_again(&mut self, again: Picoseconds, now: Tick) -> bool {
+    pub(super) fn decide_again(&mut self, again: Picoseconds, now: Tick) -> bool {
         let is_time = self.time(now).0.is_multiple_of(again.0);
         let mut waits = false;
         for word in 0..self.size().words {
@@ -274,7 +270,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The first time for deciding again after the room behind some output has changed. Till then
     /// heads would decide as they have.
-    pub(crate) fn next_change(&mut self, again: Picoseconds, now: Tick) -> Tick {
+    pub(super) fn next_change(&mut self, again: Picoseconds, now: Tick) -> Tick {
         let mut change = NEVER;
         for output in 0..usize::from(self.layout.outputs) {
             if self.has(output, NEEDS_ROOM) {
@@ -304,7 +300,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The virtual channel on which the head of a buffer, which asks now, can take a fallback by a
     /// free output, if it can.
-    pub(crate) fn fallback_hop(
+    pub(super) fn fallback_hop(
         &mut self,
         output: usize,
         buffer: u32,

@@ -104,7 +104,7 @@ pub(crate) struct AdaptiveRooms {
 }
 
 /// Adaptive routing on a torus knows ports as bits of 16.
-pub(crate) const TORUS_PORTS: usize = u16::BITS as usize;
+pub(super) const TORUS_PORTS: usize = u16::BITS as usize;
 
 impl Default for AdaptiveRooms {
     fn default() -> Self {
@@ -146,7 +146,7 @@ impl OutputRoom {
 
     /// The virtual channels of hops, fallbacks excluded, that have room for a packet, a bit each.
     #[inline(always)]
-    pub(crate) fn open_to(&self, hops: &PortHops, [need, entering]: [u16; 2]) -> u16 {
+    pub(super) fn open_to(&self, hops: &PortHops, [need, entering]: [u16; 2]) -> u16 {
         let open = self.open(hops.vcs & !hops.enters, need);
         match hops.vcs & hops.enters {
             0 => open,
@@ -170,13 +170,13 @@ impl RoomCache {
 
     /// Notes that the room behind an output becomes less.
     #[inline(always)]
-    pub(crate) fn take_room(&mut self, output: usize) {
+    pub(super) fn take_room(&mut self, output: usize) {
         self.outputs[output].allocation = 0;
         self.state += 1;
     }
 }
 
 /// The virtual channels in a set.
-pub(crate) fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
+pub(super) fn vcs_in(set: u16) -> impl Iterator<Item = u8> {
     bits(set).map(|vc| fitted!(vc, u8))
 }

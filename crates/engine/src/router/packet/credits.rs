@@ -194,7 +194,7 @@ impl Credits {
     /// Whether a channel's sender has room for this many flits, with the credits that have arrived
     /// by `now`; they are collected if they are needed.
     #[inline(always)]
-    pub(crate) fn have_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
+    pub(super) fn have_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
         self.room[place as usize] >= flits || {
             self.collect(place, now);
             self.room[place as usize] >= flits
@@ -203,7 +203,7 @@ impl Credits {
 
     /// Time at which the first credits arrive of those that are under way.
     #[inline(always)]
-    pub(crate) fn first_time(&self, place: u32) -> Tick {
+    pub(super) fn first_time(&self, place: u32) -> Tick {
         let line = &self.returning[place as usize];
         if line.near == 0 { NEVER } else { line.at(0).time }
     }
@@ -211,7 +211,7 @@ impl Credits {
     /// Time at which the room of a channel's sender changes next by credits, those that have arrived
     /// by `now` collected. [`NEVER`] if that is not known yet: then the next credit that is sent
     /// wakes the sender.
-    pub(crate) fn next_change(&mut self, place: u32, now: Tick) -> Tick {
+    pub(super) fn next_change(&mut self, place: u32, now: Tick) -> Tick {
         self.collect(place, now);
         let line = &mut self.returning[place as usize];
         line.awaited |= line.near == 0;
@@ -261,7 +261,7 @@ impl Credits {
     /// The lack of room of a channel's sender for a packet of this many flits that needs room for
     /// `need`, once the credits that have arrived by `now` are collected.
     #[inline(never)]
-    pub(crate) fn lack(
+    pub(super) fn lack(
         &mut self,
         place: u32,
         need: u16,

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use crate::network::context::NetworkContext;
-use crate::next_hop::demands;
+use crate::network::demands;
 use crate::router::packet::vector::{Portable, Vector};
 use flitlab_model::Parameters;
 use flitlab_routing::Routes;

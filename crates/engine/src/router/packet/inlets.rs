@@ -86,7 +86,7 @@ impl Inlets {
 
     /// Whether a router has got heads since its last visit.
     #[inline(always)]
-    pub(crate) fn have_arrived(&self, router: u32) -> bool {
+    pub(super) fn have_arrived(&self, router: u32) -> bool {
         let first = router as usize * self.words;
         self.arrived[first..first + self.words].iter().any(|&word| word != 0)
     }

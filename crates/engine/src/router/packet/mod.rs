@@ -4,19 +4,19 @@
 pub(crate) mod allocation;
 pub(crate) mod cell;
 pub(crate) mod choice;
-pub(crate) mod choice_by_relation;
+mod choice_by_relation;
 pub(crate) mod choices;
 pub(crate) mod collective;
 pub(crate) mod credits;
-pub(crate) mod features;
+mod features;
 mod injection;
 pub(crate) mod inlets;
-pub(crate) mod lifetime;
+mod lifetime;
 pub(crate) mod link;
 mod prefetch;
 pub(crate) mod responder_resources;
 pub(crate) mod stalls;
-pub(crate) mod vector;
+mod vector;
 pub(crate) mod visit;
 pub(crate) mod waits;
 
@@ -32,16 +32,17 @@ use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
+use crate::packet::chain;
 use crate::packet::message::Queued;
-use crate::packet::{PacketCrossing, chain};
+use crate::router::between_parts::BetweenParts;
 use crate::router::collective::units::ReductionUnits;
+use crate::router::link::{LinkState, Links, Notice};
 use crate::router::packet::cell::{Cells, Size, with_cells};
 use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::credits::{Credit, Credits};
 use crate::router::packet::features::{Choosing, Every, FeatureSet, Plain};
 use crate::router::packet::inlets::Inlets;
 use crate::router::packet::lifetime::Lifetimes;
-use crate::router::packet::link::{LinkState, Links, Notice};
 use crate::router::packet::responder_resources::ResponderResources;
 #[cfg(target_arch = "x86_64")]
 use crate::router::packet::vector::Avx2;
@@ -117,20 +118,10 @@ pub(crate) struct FarEnd {
     pub input: u16,
 }
 
-/// A packet on a cable between two parts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Crossing {
-    /// The router that it goes to, and the input port and the virtual channel there.
-    pub router: u32,
-    pub input: u16,
-    pub vc: u8,
-    pub packet: PacketCrossing,
-}
-
 /// What the routers of one part send those of another.
 #[derive(Debug, Default)]
 pub(crate) struct PacketMessages {
-    pub packets: Vec<Crossing>,
+    pub packets: Vec<BetweenParts>,
     pub notices: Vec<Notice>,
     /// Credits, with their places.
     pub credits: Vec<(u32, Credit)>,
@@ -365,7 +356,7 @@ impl Routers for PacketRouters {
     }
 
     fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut PacketMessages) {
-        for Crossing { router, input, vc, packet } in incoming.packets.drain(..) {
+        for BetweenParts { router, input, vc, packet } in incoming.packets.drain(..) {
             let slot = common.packets.take_in(&packet);
             let buffer = (u32::from(input) << self.shared.size.shift) + u32::from(vc);
             self.join(common, router, buffer, slot);
@@ -618,7 +609,7 @@ impl PacketRouters {
     }
 
     /// The first packet in a router's buffer, or under way to it; [`NONE`] if there is none.
-    pub(crate) fn first_in(&self, router: u32, buffer: u32) -> u32 {
+    fn first_in(&self, router: u32, buffer: u32) -> u32 {
         let Inlets { inlets, arrived, words, .. } = &self.shared.inlets;
         let number = self.shared.inlets.buffer(router, buffer) as usize;
         let word = router as usize * words + buffer as usize / 64;

@@ -11,7 +11,7 @@ use flitlab_model::Stall;
 impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Ends the present stall of an output at `now` and counts it.
     #[inline(always)]
-    pub(crate) fn end_stall(&mut self, output: usize, now: Tick) {
+    pub(super) fn end_stall(&mut self, output: usize, now: Tick) {
         let output = S::port(output);
         let Cell { stall, free_at, since, .. } = &*self.cell;
         let (stall, free_at, since) = (stall[output], free_at[output], since[output]);
@@ -26,7 +26,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Time since which packets wait for an output that is busy, from `now` on; [`NEVER`] if none
     /// asks for it.
     #[inline(always)]
-    pub(crate) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
+    pub(super) fn waited_for_since(&self, output: usize, now: Tick) -> Tick {
         let mut first = NEVER;
         for (word, place) in self.words(output).enumerate() {
             for bit in bits(self.cell.requests[place]) {

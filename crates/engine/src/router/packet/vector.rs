@@ -93,7 +93,7 @@ impl Vector for Avx2 {
 }
 
 /// Whether the processor has AVX2 and the instructions that came with it.
-pub(crate) fn has_avx2() -> bool {
+pub(super) fn has_avx2() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         is_x86_feature_detected!("avx2")
@@ -116,7 +116,7 @@ pub(crate) fn least<V: Vector>(ticks: &[Tick]) -> Tick {
 
 /// The places of those of at most 64 ticks that are at most `tick`, a bit each.
 #[inline(always)]
-pub(crate) fn at_most<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
+pub(super) fn at_most<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
     let (eights, rest) = ticks.as_chunks();
     let mut set = 0;
     for (number, eight) in eights.iter().enumerate() {
@@ -130,7 +130,7 @@ pub(crate) fn at_most<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
 
 /// The places of those of at most 64 ticks that are equal to `tick`, a bit each.
 #[inline(always)]
-pub(crate) fn equal<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
+pub(super) fn equal<V: Vector>(ticks: &[Tick], tick: Tick) -> u64 {
     let (eights, rest) = ticks.as_chunks();
     let mut set = 0;
     for (number, eight) in eights.iter().enumerate() {

@@ -14,17 +14,18 @@ use crate::network::port::AWAY;
 use crate::network::ports::{RemoteUpstream, RouterLayout, place};
 use crate::next_hop::Routing;
 use crate::packet::{Origin, Packet, Packets};
+use crate::router::between_parts::BetweenParts;
 use crate::router::collective::units::ReductionUnits;
+use crate::router::link::Links;
 use crate::router::packet::cell::{Cell, Shape, Size};
 use crate::router::packet::choices::{AdaptiveState, Choice};
 use crate::router::packet::credits::Credits;
 use crate::router::packet::features::Features;
 use crate::router::packet::inlets::Inlets;
 use crate::router::packet::lifetime::Lifetimes;
-use crate::router::packet::link::Links;
 use crate::router::packet::responder_resources::ResponderResources;
-use crate::router::packet::{Crossing, FarEnd, PacketMessages, SharedState};
-use crate::router::statistics::Statistics;
+use crate::router::packet::{FarEnd, PacketMessages, SharedState};
+use crate::statistics::Statistics;
 use crate::trace::Trace;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
@@ -157,7 +158,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// The head of a buffer that is not empty.
-    pub(crate) fn head_of(&self, buffer: u32) -> &Packet {
+    pub(super) fn head_of(&self, buffer: u32) -> &Packet {
         &self.packets.packets[self.cell.head[S::buffer(buffer as usize)] as usize]
     }
 
@@ -187,7 +188,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The word with a buffer in an output's set of escapes.
     #[inline(always)]
-    pub(crate) fn escape_word(&mut self, output: usize, buffer: u32) -> &mut u64 {
+    pub(super) fn escape_word(&mut self, output: usize, buffer: u32) -> &mut u64 {
         let Size { ports, words, .. } = self.size();
         let word = self.word(output, buffer);
         &mut self.adaptive_state.escapes[self.number as usize * ports * words + word]
@@ -202,7 +203,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Removes a buffer from those that ask for an output.
     #[inline(always)]
-    pub(crate) fn drop_request(&mut self, output: usize, buffer: u32) {
+    pub(super) fn drop_request(&mut self, output: usize, buffer: u32) {
         let word = self.word(output, buffer);
         self.cell.requests[word] &= !(1 << (buffer % 64));
     }
@@ -215,7 +216,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Notes that a buffer is empty.
     #[inline(always)]
-    pub(crate) fn note_empty(&mut self, buffer: u32) {
+    pub(super) fn note_empty(&mut self, buffer: u32) {
         let number = self.in_part(buffer);
         self.inlets.inlets[number as usize].last = NONE;
     }
@@ -235,7 +236,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     }
 
     /// Leaves the packets of a buffer among the arrivals, of which the first may ask at `ready`.
-    pub(crate) fn put_back(&mut self, buffer: u32, ready: Tick) {
+    pub(super) fn put_back(&mut self, buffer: u32, ready: Tick) {
         let head = &mut self.cell.head[S::buffer(buffer as usize)];
         let slot = std::mem::replace(head, NONE);
         self.arrive_again(buffer, slot);
@@ -244,7 +245,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// Leaves the first packet of a buffer among the arrivals.
     #[inline(always)]
-    pub(crate) fn arrive_again(&mut self, buffer: u32, slot: u32) {
+    pub(super) fn arrive_again(&mut self, buffer: u32, slot: u32) {
         let number = self.in_part(buffer);
         self.inlets.inlets[number as usize].first = slot;
         let word = self.number as usize * self.size().words + buffer as usize / 64;
@@ -261,7 +262,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         }
         let FarEnd { part, router, input } = self.far_ends[(far & !AWAY) as usize];
         let packet = self.packets.take_away(slot);
-        self.outgoing[part as usize].packets.push(Crossing { router, input, vc, packet });
+        self.outgoing[part as usize].packets.push(BetweenParts { router, input, vc, packet });
     }
 
     /// The input port at the far end of an output.

@@ -3,15 +3,15 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::NetworkContext;
 use crate::packet::Packet;
+use crate::router::link::replay::Hold;
 use crate::router::packet::cell::{REPEATS, Shape};
-use crate::router::packet::link::replay::Hold;
 use crate::router::packet::{Features, Visit};
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
 impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     /// Whether a buffer holds packets of collective operations.
-    pub(crate) fn is_collective(&self, buffer: u32) -> bool {
+    pub(in crate::router::packet) fn is_collective(&self, buffer: u32) -> bool {
         self.place(buffer).1 >= self.context.trees.up
     }
 
@@ -42,7 +42,7 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     }
 
     /// Grants a free output to a packet of a collective operation that has room there.
-    pub(crate) fn grant_copy(&mut self, output: usize, buffer: u32, now: Tick) {
+    pub(in crate::router::packet) fn grant_copy(&mut self, output: usize, buffer: u32, now: Tick) {
         let trees = &self.context.trees;
         let out_vc = self.cell.out_vc[S::buffer(buffer as usize)];
         if trees.together && out_vc == trees.down {

@@ -5,7 +5,7 @@
 //! its operation may be open; a result's time when all its operands are known.
 
 use crate::frame::tick::{NEVER, Tick};
-use crate::next_hop::encoded_route::EncodedRoute;
+use crate::packet::encoded_route::EncodedRoute;
 use crate::packet::{Packet, last_start};
 use crate::router::packet::cell::Shape;
 use crate::router::packet::{Features, Visit};
@@ -14,7 +14,7 @@ use flitlab_fabric::NONE;
 impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Makes the requests of a packet of a collective operation that has become the head of a
     /// buffer or of one of the unit's queues.
-    pub(crate) fn new_head_collective(&mut self, buffer: u32) {
+    pub(in crate::router::packet) fn new_head_collective(&mut self, buffer: u32) {
         let trees = &self.context.trees;
         let (_, vc) = self.place(buffer);
         self.choice(buffer).options = 0;

@@ -8,7 +8,7 @@ use flitlab_fabric::NONE;
 
 impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     /// Whether a bad copy at the head of a buffer asks for an output before it leaves.
-    pub(crate) fn asks_before_it_leaves(&self, buffer: u32) -> bool {
+    pub(in crate::router::packet) fn asks_before_it_leaves(&self, buffer: u32) -> bool {
         self.cell.ask[S::buffer(buffer as usize)] < self.head_of(buffer).tail
     }
 

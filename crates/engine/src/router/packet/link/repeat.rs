@@ -1,11 +1,11 @@
 //! A router with links that err: transmissions, retransmissions, acknowledgements (docs/model.md,
 //! "Links that err").
 
-use super::replay::{ArrivalOutcome, Hold, ReplayChannel, ReplayEntry};
-use super::{FarOutput, Notice, NoticeKind};
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::context::Timing;
 use crate::packet::{Delivery, Packet};
+use crate::router::link::replay::{ArrivalOutcome, Hold, ReplayChannel, ReplayEntry};
+use crate::router::link::{FarOutput, Notice, NoticeKind};
 use crate::router::packet::cell::{DEAD, Shape};
 use crate::router::packet::credits::Credit;
 use crate::router::packet::{FarEnd, Features, Visit};
@@ -87,7 +87,7 @@ impl<'a, S: Shape, F: Features> Visit<'a, '_, S, F> {
     }
 
     /// Handles the effects on links of an instant's grants.
-    pub(crate) fn handle_granted(&mut self, now: Tick) {
+    pub(in crate::router::packet) fn handle_granted(&mut self, now: Tick) {
         if self.links.granted.is_empty() {
             return;
         }

@@ -4,6 +4,7 @@ use crate::frame::tick::{NEVER, Tick};
 use crate::network::End;
 use crate::network::NO_OUTPUT;
 use crate::network::vc_map::VcMap;
+use crate::packet::collective::parts;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Fabric, SpanningTree};
 use flitlab_model::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
@@ -119,7 +120,7 @@ impl Trees {
 
     /// The number of a packet among all packets of all operations, in 32 bits.
     pub fn sequence(&self, route: u64) -> u32 {
-        let (operation, packet) = super::parts(route);
+        let (operation, packet) = parts(route);
         let number = u64::from(operation) * self.packets + u64::from(packet);
         fitted!(number & u64::from(u32::MAX), u32)
     }
@@ -127,7 +128,7 @@ impl Trees {
     /// A packet's tree, and its number among the packets that pass a router.
     #[inline]
     pub fn place(&self, router: u32, route: u64) -> (&Tree, u64) {
-        let (operation, packet) = super::parts(route);
+        let (operation, packet) = parts(route);
         let trees: u32 = narrow(self.trees.len());
         let tree = &self.trees[(operation % trees) as usize];
         let before = u64::from(operation / trees) * u64::from(self.spans[router as usize])

@@ -18,7 +18,7 @@ pub(crate) struct EncodedRoute(pub u64);
 /// The code of runs of hops: some bits for the output, then some for the hops. The present run is
 /// in the lowest bits. The last run is one hop by an ejection channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RouteCodec {
+pub(crate) struct RouteCodec {
     output_bits: u32,
     run_bits: u32,
     /// The bits of the first run's hops.
@@ -29,7 +29,7 @@ pub(super) struct RouteCodec {
 
 impl RouteCodec {
     /// The code for routers with this many outputs and runs of at most this many hops.
-    pub(super) fn new(outputs: u32, hops: u32) -> Self {
+    pub(crate) fn new(outputs: u32, hops: u32) -> Self {
         let bits = |most: u32| u32::BITS - most.leading_zeros();
         let output_bits = bits(outputs.saturating_sub(1)).max(1);
         let run_bits = output_bits + bits(hops.max(1));
@@ -39,31 +39,31 @@ impl RouteCodec {
 
     /// Number of bits of a run.
     #[inline]
-    pub(super) fn bits(&self) -> u32 {
+    pub(crate) fn bits(&self) -> u32 {
         self.run_bits
     }
 
     /// Encodes a run, in the lowest bits. It fits where four runs or more fit into eight bytes.
     #[inline]
-    pub(super) fn run(&self, port: u16, hops: u16) -> u16 {
+    pub(crate) fn run(&self, port: u16, hops: u16) -> u16 {
         hops << self.output_bits | port
     }
 
     /// The hops of a run.
     #[inline]
-    pub(super) fn hops(&self, run: u16) -> u16 {
+    pub(crate) fn hops(&self, run: u16) -> u16 {
         run >> self.output_bits
     }
 
     /// Words beyond the first of a route with this many runs.
-    pub(super) fn rest(&self, runs: usize) -> usize {
+    pub(crate) fn rest(&self, runs: usize) -> usize {
         runs.div_ceil(self.a_word).saturating_sub(1)
     }
 
     /// Encodes a route that ends with an output at the destination. Returns the first word, and
     /// puts the others into `rest`.
     #[inline]
-    pub(super) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> EncodedRoute {
+    pub(crate) fn write(&self, route: &Route, ejection: u16, rest: &mut [u64]) -> EncodedRoute {
         let last = Run { port: ejection, hops: 1 };
         let mut runs = route.runs().iter().chain([&last]);
         let first = self.word(runs.by_ref().take(self.a_word));
@@ -84,14 +84,14 @@ impl RouteCodec {
 
     /// The output at the present router.
     #[inline]
-    pub(super) fn output(&self, encoded: EncodedRoute) -> u16 {
+    pub(crate) fn output(&self, encoded: EncodedRoute) -> u16 {
         fitted!(encoded.0 & ((1 << self.output_bits) - 1), u16)
     }
 
     /// Takes the hop to the next router. Returns whether the word is used up, and another one
     /// follows.
     #[inline(always)]
-    pub(super) fn go_on(&self, encoded: &mut EncodedRoute) -> bool {
+    pub(crate) fn go_on(&self, encoded: &mut EncodedRoute) -> bool {
         encoded.0 -= 1 << self.output_bits;
         // No branch, since the end of a run cannot be predicted.
         let ends = encoded.0 & self.first_hops == 0;
@@ -101,7 +101,7 @@ impl RouteCodec {
 
     /// Replaces a used-up word by the next one of the route.
     #[cold]
-    pub(super) fn refill(&self, encoded: &mut EncodedRoute, rest: &mut [u64]) {
+    pub(crate) fn refill(&self, encoded: &mut EncodedRoute, rest: &mut [u64]) {
         if let [first, others @ ..] = rest {
             encoded.0 = *first;
             let others = others.len();

@@ -12,8 +12,6 @@ use flitlab_model::{
 use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
-use super::source_route::Dateline;
-
 /// Whether routers choose among several outputs for a packet.
 pub(crate) fn is_adaptive(routes: &Routes) -> bool {
     matches!(routes, Routes::Adaptive(_) | Routes::Relation(_))
@@ -230,7 +228,9 @@ impl Injection {
                 let round = u16::from(rules.non_minimal.goes_via_intermediate());
                 own | classes << escape | (round * classes) << escape_to_intermediate
             }
-            (_, Routes::DirectionOrder(order)) if Dateline::of(order).is_some() => own | own << 1,
+            (_, Routes::DirectionOrder(order)) if order.has_dateline() && order.has_rings => {
+                own | own << 1
+            }
             _ => own,
         }
     }

@@ -10,7 +10,8 @@
 //! | `flitlab-model` | in [`engine`] and [`measure`] | parameters of routers and links; records of packets and channels |
 //! | `flitlab-routing` | [`routing`], [`adaptive`] | routes, tables, relations, adaptive rules, proofs |
 //! | `flitlab-workload` | [`application`], [`traffic`] | what ranks do; who sends what to whom, when |
-//! | `flitlab-engine` | [`engine`], [`measure`] | the simulator; latency, throughput, steady state, saturation |
+//! | `flitlab-engine` | [`engine`] | the simulator |
+//! | `flitlab-measure` | [`measure`] | latency, throughput, steady state, saturation, bounds |
 //! | `flitlab-output-queued` | [`output_queued`] | a second simulator: output queues, and answers in place of credits |
 //! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
@@ -59,8 +60,8 @@ pub use flitlab_base::{
     text_file, units,
 };
 pub use flitlab_engine as engine;
-pub use flitlab_engine::measure;
 pub use flitlab_fabric as topology;
+pub use flitlab_measure as measure;
 pub use flitlab_output_queued as output_queued;
 pub use flitlab_papers::reproduce;
 pub use flitlab_report as report;

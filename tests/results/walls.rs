@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 ///
 /// What lies at the root of the crate and is not in this list (`simulator`, `saved`, `memory`) makes
 /// the whole of the rooms, and may use all.
-const ROOMS: [(&str, &[&str]); 24] = [
+const ROOMS: [(&str, &[&str]); 23] = [
     ("set", &[]),
     ("by_class", &[]),
     ("counters", &[]),
@@ -85,8 +85,6 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "statistics",
         ],
     ),
-    // Of the engine's inside what it takes to bound and to compare: no router, no host.
-    ("measure", &["network"]),
     ("lib", &[]),
 ];
 
@@ -218,7 +216,7 @@ fn a_line_that_crosses_a_wall_is_found() {
         ("network/context.rs", "use crate::next_hop;\n"),
         ("host/deliver.rs", "use crate::router::collective::COLLECTIVE;"),
         ("frame/mod.rs", "use crate::packet::Packet;"),
-        ("measure/bound.rs", "use crate::host::Hosts;"),
+        ("zero_load.rs", "use crate::host::Hosts;"),
         ("router/packet/mod.rs", "use crate::saved::Saved;"),
         ("router/flit/link.rs", "use super::super::packet::credits::Credits;"),
     ] {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use flitlab::{
-    engine::{DeliveredPacket, measure::LogFilter},
+    engine::DeliveredPacket,
+    measure::LogFilter,
     report::{PairRow, PointResult},
     scenario::{Document, Scenario},
     sweep::Simulation,

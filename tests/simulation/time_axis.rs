@@ -2,7 +2,8 @@
 //! once. All of it is compared with what follows from the log of each packet.
 
 use flitlab::{
-    engine::{DeliveredPacket, measure::LogFilter},
+    engine::DeliveredPacket,
+    measure::LogFilter,
     report::{PointResult, Status, WindowPhase, WindowRow},
     scenario::{Document, Scenario},
     sweep::Simulation,

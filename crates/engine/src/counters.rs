@@ -51,7 +51,7 @@ pub struct Carried {
 
 impl Carried {
     /// Adds what was carried before the latest reset.
-    pub(super) fn add(&mut self, before: Self) {
+    pub fn add(&mut self, before: Self) {
         self.busy += before.busy;
     }
 

@@ -162,7 +162,6 @@ mod counters;
 mod frame;
 mod host;
 mod interruption;
-pub mod measure;
 mod memory;
 mod network;
 mod next_hop;
@@ -183,7 +182,10 @@ pub use frame::tick::{END, MAX_HOP_TIME};
 pub use host::source::Backlog;
 pub use interruption::{Failure, FailureReport, Interruption};
 pub use memory::{MAX_BUFFERS, max_buffers, memory_needed};
-pub use network::demands::virtual_channels_taken;
+pub use network::ChannelTiming;
+pub use network::demands::{
+    is_adaptive, keeps_bubble_always, max_vcs_of_source, virtual_channels_taken,
+};
 pub use observer::{Log, Observer};
 pub use packet::MAX_FLITS;
 pub use router::holder::Followed;

@@ -448,7 +448,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Messages of a class that are queued at their sources or under way.
-    pub(super) fn under_way_of(&self, class: u8) -> u64 {
+    pub fn under_way_of(&self, class: u8) -> u64 {
         let messages = self.shares().map(|(_, hosts)| hosts.messages(class));
         let (created, ended) = messages.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
         created - ended
@@ -457,7 +457,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     /// Flits of a class that were created and are neither delivered nor lost, source queues
     /// included. `None` for the class of collective operations, whose packets routers copy and
     /// combine.
-    pub(super) fn flits_under_way_of(&self, class: u8) -> Option<u64> {
+    pub fn flits_under_way_of(&self, class: u8) -> Option<u64> {
         let mut shares = self.shares();
         if shares.any(|(_, hosts)| hosts.workload.of_class(class).collectives().is_some()) {
             return None;
@@ -482,7 +482,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// When the latest event of a class's workload was that may be deferred; 0 without any.
-    pub(super) fn latest_deferred_of(&self, class: u8) -> Picoseconds {
+    pub fn latest_deferred_of(&self, class: u8) -> Picoseconds {
         let workloads = self.shares().map(|(_, hosts)| hosts.workload.of_class(class));
         let latest = workloads.filter(|it| it.needs().deferred).map(|it| it.latest()).max();
         match latest {
@@ -492,7 +492,7 @@ impl<'f, O: Observer> Engine<'f, O> {
     }
 
     /// Number of workloads of which the workload consists; 0 if it is one.
-    pub(super) fn classes(&self) -> usize {
+    pub fn classes(&self) -> usize {
         self.shares().next().map_or(0, |(_, hosts)| hosts.workload.by_class().len())
     }
 
@@ -607,7 +607,7 @@ impl<'f, O: Observer> Engine<'f, O> {
 
     /// Totals of all channels since the last reset. Calls `each` with the time for which a channel
     /// carried flits, in the engine's order. Takes time linear in channels.
-    pub(super) fn carried_by_each(&self, mut each: impl FnMut(Picoseconds)) -> Carried {
+    pub fn carried_by_each(&self, mut each: impl FnMut(Picoseconds)) -> Carried {
         let mut carried =
             Carried { channels: self.context.fabric.channels() as u64, ..Carried::default() };
         let mut busiest = Picoseconds::ZERO;

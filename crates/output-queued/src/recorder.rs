@@ -8,9 +8,9 @@ use super::traffic::Numbers;
 use super::{Parameters, RunTotals, Settings, SimulationError, growth, network};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Collector, Delivered, LogFilter, Logged, Phase, Progress};
 use flitlab_engine::{CompletedMessage, DeliveredPacket, Observer as _};
 use flitlab_fabric::Torus;
+use flitlab_measure::{Collector, Delivered, LogFilter, Logged, Phase, Progress};
 
 /// The nearest whole picosecond.
 pub fn picoseconds(time: Femtoseconds) -> Picoseconds {

@@ -27,11 +27,11 @@ use fabrics::FAILURES;
 use flitlab_base::document::Diagnostic;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate, bytes_text, rate_text, time_text};
-use flitlab_engine::measure::{LatencyBy, MOST_OF_PAIRS};
 use flitlab_engine::{
     MAX_BUFFERS, MAX_FLITS, MAX_HOP_TIME, Parameters, VIRTUAL_CHANNELS, max_buffers,
 };
 use flitlab_fabric::{CableClass, Fabric};
+use flitlab_measure::{LatencyBy, MOST_OF_PAIRS};
 
 /// The keys that the sizes of packets follow from.
 pub const PACKET: [&str; 4] =

@@ -121,7 +121,7 @@ use checks::Fabrics;
 use flitlab_base::document::{Hints, Missed, Reader};
 use flitlab_base::registry::Package;
 use flitlab_engine::Parameters;
-use flitlab_engine::measure::Settings;
+use flitlab_measure::Settings;
 use flitlab_workload::traffic::Partners;
 use schema::Draft;
 

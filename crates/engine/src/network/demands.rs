@@ -13,7 +13,7 @@ use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
 use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
 /// Whether routers choose among several outputs for a packet.
-pub(crate) fn is_adaptive(routes: &Routes) -> bool {
+pub fn is_adaptive(routes: &Routes) -> bool {
     matches!(routes, Routes::Adaptive(_) | Routes::Relation(_))
 }
 
@@ -303,7 +303,7 @@ pub(crate) fn check_adaptive_channel(
 
 /// The maximum number of virtual channels of a channel, of `all`, that the packets of a source use:
 /// in the network, and at injection.
-pub(crate) fn max_vcs_of_source(routes: &Routes, all: u32) -> [u32; 2] {
+pub fn max_vcs_of_source(routes: &Routes, all: u32) -> [u32; 2] {
     match routes {
         Routes::Forwarding(table) => [u32::from(table.vc_count()).min(all).max(1); 2],
         Routes::Relation(routes) => [all, all.min(routes.injection_vcs.into())],
@@ -314,7 +314,7 @@ pub(crate) fn max_vcs_of_source(routes: &Routes, all: u32) -> [u32; 2] {
 }
 
 /// Whether every packet keeps the bubble rule where it enters a ring.
-pub(crate) fn keeps_bubble_always(routes: &Routes) -> bool {
+pub fn keeps_bubble_always(routes: &Routes) -> bool {
     match routes {
         Routes::DirectionOrder(order) => !order.has_dateline(),
         Routes::Table(_) => true,

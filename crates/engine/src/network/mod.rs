@@ -29,7 +29,7 @@ pub(crate) const NO_OUTPUT: u16 = u16::MAX;
 
 /// The times of a channel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ChannelTiming {
+pub struct ChannelTiming {
     /// Time for which a flit occupies it.
     pub flit_time: Picoseconds,
     /// Time from a flit's start on the wire until it is at the far end.
@@ -43,7 +43,7 @@ pub(crate) struct ChannelTiming {
 impl ChannelTiming {
     /// The times of a kind of channel on cables of a class. A cable has one length in both
     /// directions, so credits take the latency of their channel.
-    pub(crate) fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
+    pub fn new(parameters: &Parameters, kind: ChannelKind, class: CableClass) -> Self {
         let [_, allocation] = parameters.allocation_latencies();
         let crossbar = parameters.crossbar_latency + allocation;
         let (flit_time, wire) = match kind {
@@ -64,7 +64,7 @@ impl ChannelTiming {
     }
 
     /// The times of a kind of channel on cables of these classes.
-    pub(crate) fn of_classes(
+    pub fn of_classes(
         parameters: &Parameters,
         kind: ChannelKind,
         classes: &[CableClass],

@@ -168,54 +168,9 @@ impl<'f, R: Routers> Part<'f, R> {
             create.min(if sends { inject } else { hosts.injections_due(common, terminal) });
     }
 
-    /// Handles the effects of a router's packets on what its own terminals send.
-    #[inline(never)]
-    fn handle_own_effects(&mut self) {
-        let Self { common, hosts, routers, .. } = self;
-        if common.to_hosts.hosts_answer {
-            let mut deliveries = std::mem::take(&mut common.to_hosts.deliveries);
-            hosts.deliver_all(common, deliveries.drain(..));
-            common.to_hosts.deliveries = deliveries;
-        }
-        while let Some((injection, time)) = common.to_hosts.fed.pop() {
-            hosts.credits_arrive(common, (injection, routers.has_begun(injection)), time);
-        }
-    }
-}
-
-impl<R: Routers> SimulatedPart for Part<'_, R> {
-    type Outgoing = (HostMessages, R::Messages);
-
-    fn schedule(&mut self) -> &mut Schedule {
-        &mut self.common.schedule
-    }
-
-    fn is_large(&self) -> bool {
-        self.common.is_large
-    }
-
-    #[inline]
-    fn prefetch(&self, router: u32, stage: Stage) {
-        self.routers.prefetch(&self.common, router, stage);
-        let terminal = self.routers.ports().routers[router as usize].first_terminal;
-        let answer = self.common.to_hosts.hosts_answer;
-        match stage {
-            Stage::Far => (),
-            Stage::Near => {
-                let sources = &self.hosts.sources;
-                sources.due.get(terminal as usize).into_iter().for_each(prefetch);
-                if answer {
-                    sources.adapters.get(terminal as usize).into_iter().for_each(prefetch);
-                }
-            }
-            Stage::Next | Stage::Last if answer => {
-                self.hosts.prefetch(&self.common, terminal, stage);
-            }
-            Stage::Next | Stage::Last => (),
-        }
-    }
-
-    fn visit(&mut self, number: u32) -> Tick {
+    /// Simulates a router and its terminals until the end of the window. Returns a lower bound of the
+    /// time of its next event.
+    pub(crate) fn visit(&mut self, number: u32) -> Tick {
         let router = &self.routers.ports().routers[number as usize];
         let terminals = router.first_terminal..router.first_terminal + u32::from(router.terminals);
         let end = self.common.schedule.window.end;
@@ -265,6 +220,57 @@ impl<R: Routers> SimulatedPart for Part<'_, R> {
                 }
             }
         }
+    }
+
+    /// Handles the effects of a router's packets on what its own terminals send.
+    #[inline(never)]
+    fn handle_own_effects(&mut self) {
+        let Self { common, hosts, routers, .. } = self;
+        if common.to_hosts.hosts_answer {
+            let mut deliveries = std::mem::take(&mut common.to_hosts.deliveries);
+            hosts.deliver_all(common, deliveries.drain(..));
+            common.to_hosts.deliveries = deliveries;
+        }
+        while let Some((injection, time)) = common.to_hosts.fed.pop() {
+            hosts.credits_arrive(common, (injection, routers.has_begun(injection)), time);
+        }
+    }
+}
+
+impl<R: Routers> SimulatedPart for Part<'_, R> {
+    type Outgoing = (HostMessages, R::Messages);
+
+    fn schedule(&mut self) -> &mut Schedule {
+        &mut self.common.schedule
+    }
+
+    fn is_large(&self) -> bool {
+        self.common.is_large
+    }
+
+    #[inline]
+    fn prefetch(&self, router: u32, stage: Stage) {
+        self.routers.prefetch(&self.common, router, stage);
+        let terminal = self.routers.ports().routers[router as usize].first_terminal;
+        let answer = self.common.to_hosts.hosts_answer;
+        match stage {
+            Stage::Far => (),
+            Stage::Near => {
+                let sources = &self.hosts.sources;
+                sources.due.get(terminal as usize).into_iter().for_each(prefetch);
+                if answer {
+                    sources.adapters.get(terminal as usize).into_iter().for_each(prefetch);
+                }
+            }
+            Stage::Next | Stage::Last if answer => {
+                self.hosts.prefetch(&self.common, terminal, stage);
+            }
+            Stage::Next | Stage::Last => (),
+        }
+    }
+
+    fn visit(&mut self, router: u32) -> Tick {
+        R::visit(self, router)
     }
 
     fn deliver(&mut self) {

@@ -79,6 +79,11 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// Whether packets have come to empty buffers of a router since its last visit.
     fn has_arrivals(&self, router: u32) -> bool;
 
+    /// Simulates a router of a part and its terminals until the end of the window, by
+    /// [`Part::visit`]. Each kind says so itself: then the code of a visit is made once, in this crate, and
+    /// not in each that has an observer of its own.
+    fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick;
+
     /// Simulates a router's outputs before `until`, or until its terminals have something to do
     /// that cannot wait. Returns a lower bound of the time of the next event there.
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ideal_routers::IdealRouters;
 use super::{Extent, Progress, Reproduction, all};
-use flitlab_engine::measure::{BoundedWays, USUAL_WORK};
+use flitlab_measure::{BoundedWays, USUAL_WORK};
 use flitlab_report::Status;
 use flitlab_report::figure::{BoundedBar, bounded_figure};
 use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};

@@ -20,9 +20,9 @@ use serde::Serialize;
 
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::registry;
-use flitlab_engine::measure::half_width_95;
 use flitlab_fabric::builders::{Irregular, SwitchedTorus};
 use flitlab_fabric::{Fabric, NONE};
+use flitlab_measure::half_width_95;
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::path_selection::{

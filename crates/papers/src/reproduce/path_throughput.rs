@@ -24,7 +24,7 @@ use super::path_utilisation::utilisation;
 use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::ChannelKind;
-use flitlab_engine::measure::half_width_95_of_few;
+use flitlab_measure::half_width_95_of_few;
 use flitlab_report::Status;
 use flitlab_report::figure::{Bars, Figure, bars_figure};
 use flitlab_routing::path_selection::PathSelection;

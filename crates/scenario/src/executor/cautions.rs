@@ -4,8 +4,8 @@
 use super::Simulation;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::counted;
-use flitlab_engine::measure::{USUAL_WORK, never_derouted_bound};
 use flitlab_engine::{EmptyNetwork, Parameters};
+use flitlab_measure::{USUAL_WORK, never_derouted_bound};
 use flitlab_routing::phased::Sight;
 use flitlab_routing::{RelationRoutes, Routes};
 

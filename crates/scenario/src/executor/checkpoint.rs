@@ -17,7 +17,7 @@ use flitlab_base::FileError;
 use flitlab_base::text_file::read_bytes;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::EngineState;
-use flitlab_engine::measure::{Collector, MeasurementState, Snapshot};
+use flitlab_measure::{Collector, MeasurementState, Snapshot};
 
 const MAGIC: &[u8] = b"flitlab checkpoint\n";
 const CHECKSUM: usize = 32;

@@ -26,10 +26,8 @@ use crate::{CurvePrecision, InterruptionSpec, Scenario};
 use flitlab_base::memory::{fits, most_resident, resident};
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{
-    Forecast, Rehearsal, Saturation, WarmUp, bisect, has_ended, rehearse_load,
-};
 use flitlab_engine::memory_needed;
+use flitlab_measure::{Forecast, Rehearsal, Saturation, WarmUp, bisect, has_ended, rehearse_load};
 
 /// Windows of warm-up of a load that is sustained, in the mean.
 const WARM_UP: u32 = 4;
@@ -551,7 +549,7 @@ mod tests {
     use crate::Document;
     use crate::executor::search_saturation;
     use flitlab_engine::Engine;
-    use flitlab_engine::measure::Collector;
+    use flitlab_measure::Collector;
     use flitlab_report::Status;
 
     fn scenario(pattern: &str, load: f64) -> Scenario {

@@ -18,9 +18,9 @@ use crate::output_queued::{packets_of, routing};
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Bytes;
-use flitlab_engine::measure::{Delivered, Logged, MAX_CHANNELS, Progress, jain_fairness};
 use flitlab_engine::{ChannelKind, ChannelReport, ChannelStatistics, Counters};
 use flitlab_fabric::{Fabric, Torus};
+use flitlab_measure::{Delivered, Logged, MAX_CHANNELS, Progress, jain_fairness};
 use flitlab_output_queued::{
     self as output_queued, Creation, Keep, Measurement, Parameters, Settings, SimulationError,
     memory_needed, picoseconds, transmission,

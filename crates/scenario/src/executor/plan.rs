@@ -16,7 +16,7 @@ use super::saturation::search_saturation;
 use super::store::Store;
 use crate::{Loads, Point, Sweep};
 use flitlab_base::narrow::narrow;
-use flitlab_engine::measure::Saturation;
+use flitlab_measure::Saturation;
 use flitlab_report::PointResult;
 use flitlab_report::Status;
 

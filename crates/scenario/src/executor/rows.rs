@@ -2,12 +2,12 @@
 
 use flitlab_base::narrow::rounded;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{
+use flitlab_engine::{ChannelReport, Counters, Parameters};
+use flitlab_fabric::Fabric;
+use flitlab_measure::{
     Distribution, Ending, FailureRecovery, FiniteMeasurement, PairLatency, Quantile, Recovery,
     Reordering,
 };
-use flitlab_engine::{ChannelReport, Counters, Parameters};
-use flitlab_fabric::Fabric;
 use flitlab_report::{ChannelRow, FailureRow, LatencyRow, PairRow, PointRow, Status};
 
 /// Returns the row without measurements, for a point that deadlocked: how far it got depends on the

@@ -4,7 +4,7 @@ use super::points::{Obtained, PointError, obtain};
 use super::simulation::{SetupError, Simulation};
 use super::store::Store;
 use crate::{Point, Scenario};
-use flitlab_engine::measure::{Saturation, bisect};
+use flitlab_measure::{Saturation, bisect};
 use flitlab_report::Status;
 
 /// How a load is judged, for the output.

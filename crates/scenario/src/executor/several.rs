@@ -10,9 +10,7 @@ use super::rows::{whole, with_latencies};
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
-use flitlab_engine::measure::{
-    ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of, has_ended,
-};
+use flitlab_measure::{ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of, has_ended};
 use flitlab_report::{PointResult, PointRow, Status, WorkloadRow};
 use flitlab_workload::traffic::LoadRates;
 

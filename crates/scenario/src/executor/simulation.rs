@@ -24,16 +24,16 @@ use crate::{InterruptionSpec, Network, RoutingError, RoutingSpec, Scenario};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::{rounded, rounded_down};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{
+use flitlab_engine::{
+    Counters, Deadlock, END, Engine, EngineState, Failure, Interruption, Passage, memory_needed,
+};
+use flitlab_fabric::{Fabric, TreeError};
+use flitlab_measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, Halted,
     LoadBound, LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, Window,
     ZeroLoad, forecast, load_bounds, looks_at_all_pairs, measure_finite, measure_interruption,
     measure_load, summary_until_now,
 };
-use flitlab_engine::{
-    Counters, Deadlock, END, Engine, EngineState, Failure, Interruption, Passage, memory_needed,
-};
-use flitlab_fabric::{Fabric, TreeError};
 use flitlab_report::{DeadlockText, DigestLog, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;

@@ -4,7 +4,7 @@
 use super::simulation::{Outcome, Simulation};
 use crate::Scenario;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::Progress;
+use flitlab_measure::Progress;
 use flitlab_report::{SlowdownRow, Status, WorkloadRow};
 
 /// The simulations that tell how much workloads slow each other, besides that of all at once.

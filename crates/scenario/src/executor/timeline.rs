@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use flitlab_base::FileError;
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::Explanation;
+use flitlab_measure::Explanation;
 use flitlab_workload::application::{Action, Schedule};
 use flitlab_workload::traffic::{Job, JobKind, LegKind, Records};
 

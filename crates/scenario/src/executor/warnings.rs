@@ -5,7 +5,7 @@ use crate::Scenario;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, counted, time_text};
 use flitlab_engine::Passage;
-use flitlab_engine::measure::{
+use flitlab_measure::{
     Cause, Doubt, ENOUGH_EFFECTIVE_WINDOWS, ENOUGH_MESSAGES, Ending, Livelock, LoadMeasurement,
     MAX_WINDOWS, Settings, WarmUp,
 };

@@ -6,7 +6,7 @@ use super::rows::whole;
 use crate::workload::Share;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
-use flitlab_engine::measure::{Collector, Delivered, Phase, Window};
+use flitlab_measure::{Collector, Delivered, Phase, Window};
 use flitlab_report::{WindowPhase, WindowRow};
 
 impl Simulation {

@@ -4,8 +4,8 @@ use crate::Workloads;
 use crate::executor::Slowdowns;
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{LatencyBy, MAX_WINDOWS, Settings, WarmUp};
 use flitlab_engine::{OutputQueues, RouterKind};
+use flitlab_measure::{LatencyBy, MAX_WINDOWS, Settings, WarmUp};
 
 pub(super) fn read(
     reader: &mut Reader<'_>,

@@ -24,8 +24,8 @@ use super::{InterruptionSpec, Purpose, RoutingSpec, TopologySpec};
 use flitlab_base::document::{LARGEST, Reader, Text, Value, Whole};
 use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
-use flitlab_engine::measure::Settings;
 use flitlab_fabric::CableClass;
+use flitlab_measure::Settings;
 use flitlab_workload::traffic::WorstCase;
 pub use router::ANGARA;
 

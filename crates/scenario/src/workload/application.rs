@@ -19,11 +19,9 @@ use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
-use flitlab_engine::measure::{
-    CompletionBound, Explanation, Logged, Spent, application_bound, explain,
-};
 use flitlab_engine::{EmptyNetwork, Followed, Grant, Parameters};
 use flitlab_fabric::CableClass;
+use flitlab_measure::{CompletionBound, Explanation, Logged, Spent, application_bound, explain};
 use flitlab_report::{Explained, OperationFacts, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
 use flitlab_workload::application::loggops::{self, LogGops, simulate};

@@ -14,7 +14,7 @@ use flitlab_base::document::{Choice, Reader, Whole, plain, size, time, with_keys
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Picoseconds, short_time_text, time_text};
-use flitlab_engine::measure::{CompletionBound, completion_bound};
+use flitlab_measure::{CompletionBound, completion_bound};
 use flitlab_workload::traffic::{
     Access, Between, Exchange, ExchangeSpec, Partners, Pattern, Workload,
 };

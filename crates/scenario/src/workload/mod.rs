@@ -29,9 +29,9 @@ use flitlab_base::document::{Diagnostic, Reader};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::{Component, Registered, Registry, Row};
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::measure::{Collector, CompletionBound};
 use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
+use flitlab_measure::{Collector, CompletionBound};
 use flitlab_report::{PointResult, PointRow};
 use flitlab_workload::traffic::{
     Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload, WorstCase,

@@ -16,7 +16,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted};
 use flitlab_engine::Parameters;
-use flitlab_engine::measure::{CompletionBound, remote_memory_bound};
+use flitlab_measure::{CompletionBound, remote_memory_bound};
 use flitlab_report::PointResult;
 use flitlab_workload::traffic::{
     Access, Partners, Pattern, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,

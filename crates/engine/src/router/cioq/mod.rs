@@ -40,6 +40,7 @@ use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::{HopTimes, Routing};
 use crate::packet::chain;
+use crate::part::Part;
 use crate::router::between_parts::BetweenParts;
 use crate::router::{Fail, Routers};
 use crossing::Request;
@@ -357,6 +358,10 @@ impl Routers for CioqRouters {
 
     fn has_arrivals(&self, _: u32) -> bool {
         false
+    }
+
+    fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick {
+        part.visit(router)
     }
 
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick {

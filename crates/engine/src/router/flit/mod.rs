@@ -84,6 +84,7 @@ use crate::network::demands;
 use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::{HopTimes, Routing};
+use crate::part::Part;
 use crate::router::Routers;
 use crate::router::collective::units::ReductionUnits;
 use crate::router::link::{LinkState, Links};
@@ -349,6 +350,10 @@ impl Routers for FlitRouters {
 
     fn has_arrivals(&self, _: u32) -> bool {
         false
+    }
+
+    fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick {
+        part.visit(router)
     }
 
     fn run(&mut self, common: &mut Common<'_>, router: u32, until: Tick) -> Tick {

@@ -34,6 +34,7 @@ use crate::network::port::{AWAY, Input, Output};
 use crate::network::ports::{Ports, RouterLayout};
 use crate::packet::chain;
 use crate::packet::message::Queued;
+use crate::part::Part;
 use crate::router::between_parts::BetweenParts;
 use crate::router::collective::units::ReductionUnits;
 use crate::router::link::{LinkState, Links, Notice};
@@ -308,6 +309,10 @@ impl Routers for PacketRouters {
     }
 
     #[inline(always)]
+    fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick {
+        part.visit(router)
+    }
+
     fn run(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         #[cfg(target_arch = "x86_64")]
         if self.has_avx2 {

@@ -9,9 +9,9 @@ use super::load_point::{FILLS_FAST, LOOKS_A_LENGTH, LoadPoint, SAMPLES_A_WINDOW}
 use super::warm_up::samples_to_level;
 use super::watch::{Sample, Watch};
 use super::{Collector, Halt, Offered, Settings, WarmUp};
-use crate::Engine;
 use flitlab_base::narrow::{narrow, rounded, rounded_down};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::Engine;
 use flitlab_model::interval::{Batch, interval_95_of_windows};
 
 /// How far a load point has come in the time that there was for it, and how much is left.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::DeliveredPacket;
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::DeliveredPacket;
 
 /// By what latencies are told, beside all together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,9 +10,9 @@
 use super::load_point::{Ending, LoadPoint, to_the_end};
 use super::watch::Watch;
 use super::{Collector, Halt, LoadMeasurement, Offered, Phase, Settings, Window};
-use crate::{Engine, FailureReport, Interruption};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Engine, FailureReport, Interruption};
 
 /// Windows in each half of the time before the failure.
 const WINDOWS_A_HALF: u64 = 20;

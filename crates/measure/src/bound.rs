@@ -15,10 +15,10 @@
 use std::collections::BTreeMap;
 
 use super::without_load::{Lists, Sums};
-use crate::network::demands;
-use crate::{EmptyNetwork, Parameters};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, rate_text};
+use flitlab_engine::{EmptyNetwork, Parameters};
+use flitlab_engine::is_adaptive;
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{Access, MessageSizes, Pattern};
@@ -342,7 +342,7 @@ impl<'a> Flows<'a> {
         let (fabric, parameters) = (self.fabric, self.parameters);
         let rates = rates(fabric, parameters);
         let rate = |channel| rates[usize::from(fabric.cable_class(channel))];
-        let network = if demands::is_adaptive(self.routes) {
+        let network = if is_adaptive(self.routes) {
             self.evenly_loaded(&rates)
         } else {
             let loads = (0..).zip(&self.channels).map(|(channel, &load)| load / rate(channel));

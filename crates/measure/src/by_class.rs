@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::collector::{Delivered, Distribution, Latencies};
-use crate::{CompletedMessage, DeliveredPacket};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{CompletedMessage, DeliveredPacket};
 use flitlab_routing::adaptive::Misroute;
 
 /// Deliveries of one class while the measurement is on.

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::DeliveredPacket;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::DeliveredPacket;
 
 /// How far packets were out of order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

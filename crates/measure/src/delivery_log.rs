@@ -2,8 +2,8 @@
 
 use std::collections::BinaryHeap;
 
-use crate::{CompletedMessage, DeliveredPacket};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{CompletedMessage, DeliveredPacket};
 
 /// Which packets and messages are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@ use super::bucket_counts::highest;
 use super::collector::{Collector, Delivered, Latencies};
 use super::window::{ClassWindow, ENOUGH_PACKETS, FullestChannel};
 use super::{Phase, Window};
-use crate::{Carried, Engine};
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Carried, Engine};
 
 /// The share of latencies that are at most a 99th percentile.
 const P99: f64 = 0.99;

@@ -1,10 +1,10 @@
 //! How soon channels can be done with what they carry: by their rates, and by credits on their way
 //! back.
 
-use crate::network::ChannelTiming;
-use crate::network::demands;
-use crate::{ChannelKind, Parameters, Switching};
 use flitlab_base::narrow::narrow;
+use flitlab_engine::ChannelTiming;
+use flitlab_engine::{ChannelKind, Parameters, Switching};
+use flitlab_engine::{is_adaptive, keeps_bubble_always, max_vcs_of_source};
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
 
@@ -204,7 +204,7 @@ impl<'a> Times<'a> {
         let all = u32::from(parameters.virtual_channels);
         let virtual_channels = match parameters.kind.grants_flits() {
             true => [all; 2],
-            false => demands::max_vcs_of_source(routes, all),
+            false => max_vcs_of_source(routes, all),
         };
         Self {
             fabric,
@@ -244,7 +244,7 @@ impl<'a> Times<'a> {
 
     /// Whether it is known before which channels packets take, and that no way is shorter.
     fn is_known(&self, from: u32, to: u32) -> bool {
-        !demands::is_adaptive(self.routes) && !self.routes.draws_between(self.fabric, from, to)
+        !is_adaptive(self.routes) && !self.routes.draws_between(self.fabric, from, to)
     }
 
     /// The channels between routers of a way.
@@ -301,7 +301,7 @@ impl<'a> Times<'a> {
     fn has_bubble(&self) -> bool {
         self.parameters.bubble
             && !self.parameters.kind.grants_flits()
-            && demands::keeps_bubble_always(self.routes)
+            && keeps_bubble_always(self.routes)
     }
 
     /// From the first flit's start on a channel on: when the last flit can start by the channel's

@@ -16,10 +16,10 @@
 
 mod channels;
 
-use crate::Parameters;
 use channels::{Flow, Longest, Size, Times, Turn};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{

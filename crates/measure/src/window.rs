@@ -41,7 +41,7 @@ pub struct Window {
 /// The fullest channel of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FullestChannel {
-    /// Its place in the order of [`Engine::channels`](crate::Engine::channels); the first one of
+    /// Its place in the order of [`Engine::channels`](flitlab_engine::Engine::channels); the first one of
     /// equally full ones.
     pub place: u32,
     /// Fraction of the window in which it carried a flit.

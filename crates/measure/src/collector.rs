@@ -7,9 +7,9 @@ use super::by_class::{ClassSummary, ClassTotals};
 use super::by_pair::{LatencyBy, PairLatency, Pairs};
 use super::delivery_log::{DeliveryLog, LogFilter, Logged};
 use super::order::{Order, Reordering};
-use crate::{CompletedMessage, DeliveredPacket, Observer};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{CompletedMessage, DeliveredPacket, Observer};
 use flitlab_model::Quantile;
 use flitlab_routing::adaptive::Misroute;
 

@@ -27,8 +27,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Backlog;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::Backlog;
 use flitlab_model::interval::{correlation_factor, upper_tail};
 
 /// The probability with which one of a network's queues is said to grow, all of which are at

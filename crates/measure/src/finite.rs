@@ -6,9 +6,9 @@ use super::summary::Summary;
 use super::time_axis::TimeAxis;
 use super::watch::{MeasurementState, Snapshot, Watch};
 use super::{Halt, Phase, Progress, Window, livelock};
-use crate::{END, Engine};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{END, Engine};
 use flitlab_workload::traffic::Collectives;
 
 /// The simulated time between two looks at whether anything still moves, at the least.

@@ -65,8 +65,8 @@ use livelock::Arrivals;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Deadlock, Engine};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Deadlock, Engine};
 
 /// Why a measurement can't go on.
 #[derive(Clone, Debug, PartialEq)]

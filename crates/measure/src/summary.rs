@@ -4,7 +4,7 @@ use super::by_class::ClassSummary;
 use super::by_pair::PairLatency;
 use super::collector::{Collector, Distribution};
 use super::order::Reordering;
-use crate::{ChannelReport, Counters, Digest, Engine};
+use flitlab_engine::{ChannelReport, Counters, Digest, Engine};
 use flitlab_model::Quantile;
 use flitlab_routing::adaptive::Misroute;
 

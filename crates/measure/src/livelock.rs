@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Counters;
+use flitlab_engine::Counters;
 
 /// Number of transmissions sent again without one accepted by the far end of a cable that counts as
 /// a livelock.

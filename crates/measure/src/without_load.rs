@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::bound::{LongerWays, Stream};
-use crate::{EmptyNetwork, Parameters};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{EmptyNetwork, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_routing::adaptive::ByDetours;
 use flitlab_routing::relation::TERMINAL_CLASSES;

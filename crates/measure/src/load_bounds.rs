@@ -7,7 +7,7 @@ use super::bound::{Stream, flits, for_each_flow, fullest_terminals, looks_at_all
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::Parameters;
+use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::RelationRoutes;
 use flitlab_routing::concurrent_flow::{Demands, Problem, Ways};

@@ -8,8 +8,8 @@ use super::livelock::Arrivals;
 use super::time_axis::TimeAxis;
 use super::totals::Totals;
 use super::{Collector, Phase, Progress, Window};
-use crate::Engine;
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::Engine;
 
 /// What a measurement keeps of each tenth of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

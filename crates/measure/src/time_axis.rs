@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::collector::Collector;
 use super::totals::Totals;
 use super::{Phase, Window};
-use crate::{END, Engine};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{END, Engine};
 
 /// The most windows of a simulation that comes to its end.
 pub const MAX_INTERVALS: u32 = 128;
@@ -145,15 +145,22 @@ impl TimeAxis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::small::{direction_order, messages, torus};
+    use flitlab_fabric::{Faults, Torus};
     use flitlab_model::Parameters;
+    use flitlab_routing::{DirectionOrder, HalfRing, Routes};
+    use flitlab_workload::traffic::{Message, MessageKind, Script};
 
     /// The windows of a run whose axis begins so.
     fn windows(mut axis: TimeAxis, sent: &[(u32, u32, u64)], threads: usize) -> Vec<Window> {
-        let fabric = torus(&[4, 4]);
-        let (routes, parameters) = (direction_order(&fabric), Parameters::default());
+        let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
+        let order = DirectionOrder::new(&fabric, HalfRing::Plus).unwrap();
+        let (routes, parameters) = (Routes::DirectionOrder(order), Parameters::default());
         let collector = Collector::new(fabric.terminals());
-        let workload = messages(sent);
+        let message = |&(source, destination, bytes): &(u32, u32, u64)| {
+            let (time, kind) = (Picoseconds::ZERO, MessageKind::Data);
+            Message { time, source, destination, bytes, kind, tag: 0, class: 0 }
+        };
+        let workload = Box::new(Script::new(sent.iter().map(message).collect()));
         let mut engine = Engine::new(threads, &fabric, &routes, &parameters, workload, collector);
         engine.observer().start(0);
         // In pieces, as a measurement does it.

@@ -23,9 +23,9 @@ use super::totals::Totals;
 use super::warm_up::{drifts, has_settled, samples_to_level};
 use super::watch::{MeasurementState, Sample, Snapshot, Watch};
 use super::{Halt, Livelock, Phase, Progress, Window, livelock};
-use crate::{Backlog, Deadlock, Engine};
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::units::Picoseconds;
+use flitlab_engine::{Backlog, Deadlock, Engine};
 use flitlab_model::interval::{
     Batch, WindowInterval, half_width_95_of_windows, interval_95_of_windows, jain_fairness,
 };

@@ -12,6 +12,7 @@ mod global_cables;
 mod hyperx;
 mod irregular;
 mod kautz;
+mod kind;
 mod polarfly;
 mod random_regular;
 mod sizes;
@@ -40,32 +41,14 @@ pub use xgft::Xgft;
 use flitlab_base::registry::{Component, Row};
 
 use super::size::{Size, pairs, product};
-use super::{CableKinds, Cabling, TopologyError, sizes_text};
+use super::{Cabling, TopologyError, sizes_text};
+pub use kind::{ANY_TABLE, BuilderKind, Built};
+use kind::{
+    DRAGONFLY_TABLE, TREE_TABLE, begin, cables_text, dimension_of, is_prime, join_all, populate,
+    refuse,
+};
 pub use sizes::Sizes;
 use sizes::TERMINALS;
-
-/// A builder as scenarios name it, by a table of its own below `topology`.
-#[derive(Clone, Copy)]
-pub struct BuilderKind {
-    /// The algorithm of `[routing.agnostic]` that makes the table where none is named, by the
-    /// number of virtual channels.
-    pub usual_table: fn(u8) -> &'static str,
-    /// Reads the sizes and builds the fabric; `None` if a key is missing or wrong, which has been
-    /// reported.
-    pub read: fn(&mut Sizes<'_, '_>) -> Option<Built>,
-}
-
-/// An algorithm that has a table for any fabric and any number of virtual channels.
-pub const ANY_TABLE: fn(u8) -> &'static str = |_| "nue-balanced";
-
-/// An algorithm for trees: packets go up by the destination's number, then down. Paths are
-/// shortest, and no channel carries two pairs of a shift.
-const TREE_TABLE: fn(u8) -> &'static str = |_| "d-mod-k";
-
-/// An algorithm of shortest paths, as routings of Dragonflies begin with, if the virtual channels
-/// surely suffice to separate them; otherwise [`ANY_TABLE`].
-const DRAGONFLY_TABLE: fn(u8) -> &'static str =
-    |vcs| if vcs >= 8 { "dfsssp-balanced" } else { ANY_TABLE(vcs) };
 
 impl Component for BuilderKind {
     const NOUN: &'static str = "topology";
@@ -76,14 +59,6 @@ impl Component for BuilderKind {
     fn built_in() -> &'static [Row<Self>] {
         &BUILDERS
     }
-}
-
-/// A fabric with its name.
-pub struct Built {
-    /// The fabric's name without an article: `6x5x5 torus of switches`.
-    pub name: String,
-    /// The fabric, or why these sizes have none.
-    pub cabling: Result<Cabling, TopologyError>,
 }
 
 /// The builders that scenarios can name, in the order in which they are offered.
@@ -103,73 +78,6 @@ pub static BUILDERS: [Row<BuilderKind>; 14] = [
     polarfly::POLARFLY,
     switch::SWITCH,
 ];
-
-impl Built {
-    /// The fabric with rates and latencies of these kinds of cables; `kind` gives that of a cable
-    /// between two routers.
-    fn with_cables(mut self, kinds: &CableKinds, kind: impl Fn(u32, u32) -> usize) -> Self {
-        if let Ok(cabling) = &mut self.cabling {
-            cabling.classify(kinds, kind);
-        }
-        self
-    }
-}
-
-/// The dimension along which two neighbours are apart, where coordinates run with the first
-/// dimension of these sizes fastest.
-fn dimension_of(sizes: &[u32], one: u32, other: u32) -> usize {
-    let mut reach = 1;
-    let apart = |&size: &u32| {
-        reach *= size;
-        one.abs_diff(other) < reach
-    };
-    sizes.iter().position(apart).expect("neighbours differ in one coordinate")
-}
-
-/// The text ` with 2 cables between neighbours`; empty for one cable.
-fn cables_text(cables: u32, what: &str) -> String {
-    if cables == 1 { String::new() } else { format!(" with {cables} cables {what}") }
-}
-
-fn refuse<T>(text: impl Into<String>) -> Result<T, TopologyError> {
-    Err(TopologyError::Sizes(text.into()))
-}
-
-fn is_prime(number: u32) -> bool {
-    number > 1 && (2..).take_while(|i| i * i <= number).all(|i| !number.is_multiple_of(i))
-}
-
-/// The routers of a fabric, if its size is allowed.
-fn begin(size: &Size) -> Result<Cabling, TopologyError> {
-    size.check()?;
-    let mut cabling = Cabling::default();
-    for router in 0..size.routers {
-        cabling.router(format!("S{router}"));
-    }
-    Ok(cabling)
-}
-
-/// Adds terminals: `count(router)` at each router.
-fn populate(cabling: &mut Cabling, count: impl Fn(u32) -> u32) {
-    let mut number = 0;
-    for router in 0..cabling.routers() {
-        for _ in 0..count(router) {
-            cabling.terminal(format!("H{number}"), router);
-            number += 1;
-        }
-    }
-}
-
-/// Adds `cables` cables between each two of these routers.
-fn join_all(cabling: &mut Cabling, routers: &[u32], cables: u32) {
-    for (place, &one) in routers.iter().enumerate() {
-        for &other in &routers[place + 1..] {
-            for _ in 0..cables {
-                cabling.cable(one, other);
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

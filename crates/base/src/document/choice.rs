@@ -3,7 +3,7 @@
 //! `pattern = "uniform"` and `pattern = { uniform = { include_self = true } }` are both allowed:
 //! the name alone if its keys have their defaults, or the name with its keys.
 
-use super::tables::NAME;
+use super::reference::NAME;
 use super::{
     Diagnostic, Entry, Item, KeyDoc, Node, Presence, Reader, Scope, Value, VariantDoc, nearest,
     quoted,

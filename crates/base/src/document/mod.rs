@@ -12,6 +12,7 @@ mod complaints;
 mod diagnostic;
 mod file;
 mod kind;
+mod nearest;
 pub mod range;
 mod reader;
 mod reference;
@@ -19,6 +20,7 @@ mod short_form;
 mod syntax;
 mod tables;
 mod tree;
+mod value;
 
 pub use choice::{Choice, Variant, plain, plain_row, row_with_keys, with_keys};
 pub use diagnostic::{Diagnostic, Diagnostics, Location, Source};
@@ -27,14 +29,15 @@ pub use kind::{
     Count, Flag, Kind, List, Listed, Number, Quantity, Slot, Text, Whole, flits, rate, size, time,
 };
 pub use kind::{
-    CountIn, LARGEST, Word, WordOr, both, clock_time, nearest, out_of_range, quoted,
-    report_repeated, time_to, wrong_type,
+    CountIn, LARGEST, Word, WordOr, both, clock_time, out_of_range, quoted, report_repeated,
+    time_to, wrong_type,
 };
-pub(crate) use reader::Presence;
+pub use nearest::nearest;
 pub use reader::Reader;
 pub use reader::{Hints, Missed, Scope, join};
+pub(crate) use reference::Presence;
 pub use reference::{Item, comment, describe, write_items};
 pub use reference::{KeyDoc, Reference, ReferencePart, VariantDoc};
 pub use short_form::ShortForm;
-pub use tree::{Entry, Table, Value};
-pub use tree::{Node, Toml};
+pub use tree::Toml;
+pub use value::{Entry, Node, Table, Value};

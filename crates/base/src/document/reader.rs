@@ -8,20 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Diagnostic, Item, KeyDoc, Kind, Location, Node, Reference, Slot, Table, Toml, Value, nearest,
+    Diagnostic, Item, KeyDoc, Kind, Location, Node, Presence, Reference, Slot, Table, Toml, Value,
+    nearest,
 };
 
 use crate::registry::Package;
-
-/// The meaning of an absent key.
-pub(crate) enum Presence {
-    /// The key must be written.
-    Required,
-    /// The key may be absent; then nothing is recorded.
-    Optional,
-    /// The default as TOML, and a note on its origin if it is not constant.
-    Default(String, Option<&'static str>),
-}
 
 /// The meaning of an absent key that has no default.
 pub enum Missed {

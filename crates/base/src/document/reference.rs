@@ -5,8 +5,20 @@
 
 use std::fmt;
 
-use super::tables::NAME;
-use super::{Presence, nearest};
+use super::nearest;
+
+/// The name of all [named tables](super::Reader::named_tables) in the reference.
+pub(super) const NAME: &str = "NAME";
+
+/// The meaning of an absent key.
+pub(crate) enum Presence {
+    /// The key must be written.
+    Required,
+    /// The key may be absent; then nothing is recorded.
+    Optional,
+    /// The default as TOML, and a note on its origin if it is not constant.
+    Default(String, Option<&'static str>),
+}
 
 /// A table's beginning or a key.
 #[derive(Clone, Debug)]

@@ -1,8 +1,7 @@
 //! A table that may be written without the name of the one table that it has inside:
 //! `[routing] rule = "ugal"` for `[routing.relation] rule = "ugal"`.
 
-use super::tree::{Entry, Node, Table, Value};
-use super::{Diagnostic, Toml};
+use super::{Diagnostic, Entry, Node, Table, Toml, Value};
 
 /// What stands in `table` in place of its table `inside` if it has the key `key`: that key, and all
 /// others that are no tables.

@@ -1,9 +1,7 @@
 //! Reading keys whose values are tables, or lists of tables.
 
+use super::reference::NAME;
 use super::{Diagnostic, Item, KeyDoc, Location, Node, Presence, Reader, Scope, Value, join};
-
-/// The name of all [named tables](Reader::named_tables) in the reference.
-pub(super) const NAME: &str = "NAME";
 
 impl<'d> Reader<'d> {
     /// Reads a table that may be absent, with all its keys at their defaults.

@@ -1,9 +1,8 @@
 //! Algorithms that make routing tables for Angara: their description and their errors.
 
-use super::{ALGORITHMS, Choices, LowerBound, Parameters};
+use super::{Choices, LowerBound, Parameters};
 use crate::RouteTable;
 use crate::path_selection::NoCandidates;
-use flitlab_base::registry::{Component, Row};
 
 /// An algorithm that makes a routing table for Angara.
 #[derive(Clone, Copy)]
@@ -65,14 +64,6 @@ pub enum NoTable {
         /// Proved lower bound of the maximum load, below `maximum`.
         bound: u32,
     },
-}
-
-impl Component for Algorithm {
-    const NOUN: &'static str = "algorithm";
-
-    fn built_in() -> &'static [Row<Self>] {
-        &ALGORITHMS
-    }
 }
 
 /// A table with the counts of its algorithm.

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::{Algorithm, Generated};
-use super::{Choices, Selection};
+use super::{Choices, Selection, Stop};
 
 impl Algorithm {
     /// `genetic`.
@@ -34,23 +34,6 @@ impl Algorithm {
 const POPULATION: usize = 100;
 const MUTATION: f64 = 0.02;
 const PATIENCE: u32 = 30;
-
-/// The second of the paper's two rules for ending; the first always holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stop {
-    /// The search ends after a generation that lowers the best sigma(4) by fewer hundredths than
-    /// these, from 0 to 100. The paper names 5. With 0 no improvement is too small.
-    pub improvement_percent: u32,
-}
-
-impl Stop {
-    /// Whether a better sum of fourth powers ends the search. A generation that is no better does
-    /// not: how many of those may follow each other is the first rule.
-    fn ends_after(self, before: f64, better: f64) -> bool {
-        // The deviation is the fourth root of the mean of the powers.
-        100.0 * (1.0 - (better / before).sqrt().sqrt()) < f64::from(self.improvement_percent)
-    }
-}
 
 /// Chooses a route for every pair; equal seeds give equal routes.
 pub fn genetic(choices: &Choices<'_>, stop: Stop, seed: u64) -> Selection {

@@ -21,6 +21,7 @@ mod graph;
 mod job_nodes;
 mod linear;
 mod menus;
+mod parameters;
 mod reading;
 mod resilience;
 mod search;
@@ -39,9 +40,10 @@ pub use bound::{LowerBound, lower_bound};
 pub(crate) use choices::searched;
 pub use choices::{Choices, Pair, memory_needed, unroutable};
 pub use dot::{DOT_START, DrawnRoute};
-pub use genetic::{Stop, genetic};
+pub use genetic::genetic;
 pub use graph::{Part, RoutingGraph};
 pub use job_nodes::{Job, JobNodes, RatedNodes, job_nodes};
+pub use parameters::{Freedoms, Parameters, Stop};
 pub use reading::{
     Grouping, Named, NextSource, Numbering, PairOrder, Reading, RouteEnds, RouteTies, SsspReading,
     UniqueRoutes, VertexKey, VertexTies,
@@ -53,7 +55,7 @@ pub use traffic::{ForTraffic, for_traffic};
 pub use turns::Turns;
 
 use super::Region;
-use flitlab_base::registry::Row;
+use flitlab_base::registry::{Component, Row};
 
 /// The algorithms that scenarios can name, in the order in which they are offered.
 pub static ALGORITHMS: [Row<Algorithm>; 8] = [
@@ -67,41 +69,10 @@ pub static ALGORITHMS: [Row<Algorithm>; 8] = [
     Algorithm::DIRECTION_ORDER,
 ];
 
-/// The freedoms of the hardware that a generator may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Freedoms {
-    /// First positive and last negative steps.
-    pub first_and_last_steps: bool,
-    /// First and last steps that break the direction order where no deadlock can come of it.
-    pub relaxation: bool,
-}
+impl Component for Algorithm {
+    const NOUN: &'static str = "algorithm";
 
-/// Parameters of a generator besides the pairs and the seed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parameters {
-    /// The first and last steps that routes may have.
-    pub freedoms: Freedoms,
-    /// The reading of \[angara-routing\] by BFS.
-    pub bfs: Reading,
-    /// The reading of it by SSSP.
-    pub sssp: SsspReading,
-    /// When the genetic algorithm ends.
-    pub genetic: Stop,
-}
-
-impl Default for Freedoms {
-    fn default() -> Self {
-        Self { first_and_last_steps: true, relaxation: true }
-    }
-}
-
-impl Freedoms {
-    /// The turns against the direction order that a generator may use in a region.
-    fn turns(self, region: &Region<'_>) -> Turns {
-        if self.first_and_last_steps && self.relaxation {
-            Turns::relaxed(region)
-        } else {
-            Turns::none(region)
-        }
+    fn built_in() -> &'static [Row<Self>] {
+        &ALGORITHMS
     }
 }

@@ -1,7 +1,6 @@
 //! Values that are one of some words.
 
-use super::{Kind, Slot, nearest, quoted, wrong_type};
-use crate::document::{Diagnostic, Node, Value};
+use crate::document::{Diagnostic, Kind, Node, Slot, Value, nearest, quoted, wrong_type};
 
 /// A value that is one of some words.
 pub struct Word<T: 'static> {

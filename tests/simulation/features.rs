@@ -5,14 +5,16 @@ use flitlab::scenario::{Document, Scenario};
 
 const TORUS: &str = "[topology.torus]\ndimensions = [4, 4]\n\
                      [traffic]\npattern = \"uniform\"\nload = 0.1\n";
+const DRAGONFLY: &str = "[topology.dragonfly]\ngroups = 3\ngroup_size = 2\nglobal_cables = 1\n\
+                         [traffic]\npattern = \"uniform\"\nload = 0.1\n";
 const COLLECTIVE: &str = "[topology.torus]\ndimensions = [4, 4]\n\
-                          [collective]\noperation = \"all-reduce\"\nrounds = 2\n";
+                          [collective]\noperation = \"all-reduce\"\nmessage = \"256 B\"\nrounds = 2\n";
 const APPLICATION: &str = "[topology.torus]\ndimensions = [4, 4]\n\
                            [application]\nschedule = { all-reduce = { ranks = 8, bytes = \"4 KiB\" } }\n";
 
 const ERRORS: &str = "link.errors={ bit_error_rate = 1e-9 }";
-const FAILURE: &str =
-    "interruption={ time = \"5 us\", failed_cables = [{ node = [0, 0], direction = \"+x\" }] }";
+const FAILURE: &str = "interruption={ time = \"5 us\", new_tables_after = \"1 us\", \
+                       random_failures = { cables = 1 } }";
 
 /// A scenario that asks for a feature, and the settings that do; `None` if no key does.
 fn asking(feature: Feature) -> Option<(&'static str, &'static [&'static str])> {
@@ -37,12 +39,14 @@ fn asking(feature: Feature) -> Option<(&'static str, &'static [&'static str])> {
             "routing.relation.decides_again=20 ns",
             "routing.relation.decides_until=room",
         ],
-        Feature::HeldCredits => &["routing.relation.rule.ugal.credits=delayed"],
+        Feature::HeldCredits => {
+            return Some((DRAGONFLY, &["routing.relation.rule.ugal.credits=delayed"]));
+        }
         Feature::LinkErrors => &[ERRORS],
         Feature::RetryOfPackets => &["link.errors={ bit_error_rate = 1e-9, retry = \"store\" }"],
         Feature::Failures => &[FAILURE],
         Feature::FailuresOfErringLinks => &[FAILURE, ERRORS],
-        Feature::Lifetime => &["router.head_of_queue_lifetime=1 ms"],
+        Feature::Lifetime => &["router.head_of_queue_lifetime=100 us"],
         Feature::ResponderResources => &["traffic.read={}", "adapter.responder_resources=4"],
         Feature::StallTimesOfErringLinks => &[ERRORS, "link.sharing.flit.stall_times=true"],
         Feature::Wormhole => &["router.switching=wormhole"],
@@ -104,7 +108,7 @@ fn output_queues_refuse_what_they_lack() {
         let Some((base, asks)) = asking(row.feature) else { continue };
         let mut document = Document::parse("features.toml", base);
         let chooses = ["router.preset=outflank-paper", "traffic.message=48 KiB"];
-        let is_load = base == TORUS;
+        let is_load = base == TORUS || base == DRAGONFLY;
         chooses[..if is_load { 2 } else { 1 }].iter().chain(asks).for_each(|it| document.set(it));
         let read = Scenario::read(&document);
         let about =

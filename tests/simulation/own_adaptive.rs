@@ -8,7 +8,7 @@ mod selection;
 
 use std::sync::Arc;
 
-use adaptive_rule::VALIANT;
+use adaptive_rule::RELAY;
 use flitlab::adaptive::{
     AdaptiveKind, AdaptiveRule, AtInjection, AtRouter, Heading, Intermediate, When,
 };
@@ -120,7 +120,7 @@ impl AdaptiveRule<Intermediate> for Astray {
 }
 
 fn read(text: &str) -> Result<Scenario, String> {
-    let rules = [&LONG_WAY, &SIDESTEP, &VALIANT, &BESIDE, &ASTRAY];
+    let rules = [&LONG_WAY, &SIDESTEP, &RELAY, &BESIDE, &ASTRAY];
     let registry = rules
         .into_iter()
         .fold(Registry::default(), |registry, rule| registry.with(package!(), rule).unwrap());
@@ -140,7 +140,7 @@ const FLIT_BY_FLIT: &str = "link.sharing = \"flit\"\n";
 const ROUTINGS: [&str; 5] = [
     "routing.pick_orthant.rule = { long-way = { probability = 0.3 } }\n",
     "routing.pick_orthant.rule = \"sidestep\"\nrouting.pick_orthant.selection = \"random\"\n",
-    "routing.valiant.selection = \"lru\"\n",
+    "routing.relay.selection = \"lru\"\n",
     "routing.beside.tie = \"random\"\n",
     "routing.adaptive.selection = \"mru\"\n",
 ];
@@ -195,10 +195,10 @@ fn the_reference_engines_agree_on_rules_from_outside() {
 /// \[outflank\], Theorem 1, for whatever rule leads packets through nodes.
 #[test]
 fn a_rule_from_outside_that_would_deadlock_is_refused_with_the_cycle() {
-    let one_escape = "routing.valiant.virtual_channels.escape_to_intermediate = 1\n";
+    let one_escape = "routing.relay.virtual_channels.escape_to_intermediate = 1\n";
     let said = read(&[TORUS, LOAD, one_escape].concat()).unwrap_err();
     assert!(said.contains("each leg needs an escape channel of its own"), "{said}");
-    let by_table = "routing.valiant.escape = \"up-down\"\n";
+    let by_table = "routing.relay.escape = \"up-down\"\n";
     let prove = |text: &str| match Simulation::new(&read(text).unwrap()) {
         Ok(_) => String::new(),
         Err(said) => said.to_string(),

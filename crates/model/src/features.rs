@@ -110,7 +110,8 @@ const WHOLE: Support = No("a channel that is granted to a packet until its end h
                                 room for all of it");
 const BY_FLIT: Support =
     No("flits are chosen by age or by weight where links are shared flit by flit");
-const HELD: Support = No("credits are held back where links are shared flit by flit");
+const HELD: Support =
+    No("credits that are held back show what waits behind a crossbar, and here nothing does");
 const ONCE_GRANTED: Support =
     No("in routers with buffers at inputs only, packets decide again until they go on");
 const NO_RETRY: Support = No("links that send again are simulated with buffers at inputs only");

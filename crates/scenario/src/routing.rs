@@ -28,8 +28,6 @@ pub enum RoutingSpec {
     Angara {
         algorithm: Row<Algorithm>,
         parameters: Parameters,
-        /// The keys that are given though they are another algorithm's.
-        ignored: Vec<String>,
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
@@ -225,17 +223,23 @@ impl RoutingSpec {
         }
     }
 
-    /// What a user is to know of its keys.
+    /// What a user is to know of its keys. A sweep over algorithms sets the keys of all of them, so
+    /// those of another one are no mistake.
     pub(super) fn note(&self) -> Option<String> {
-        let Self::Angara { algorithm, ignored, .. } = self else { return None };
-        let keys: Vec<String> = ignored.iter().map(|key| format!("`{key}`")).collect();
-        let are = if keys.len() == 1 { "is another algorithm's" } else { "are other algorithms'" };
+        let Self::Angara { algorithm, parameters } = self else { return None };
+        let usual = Parameters::default();
+        let set = [
+            ("bfs", parameters.bfs != usual.bfs),
+            ("sssp", parameters.sssp != usual.sssp),
+            ("genetic", parameters.genetic != usual.genetic),
+        ];
+        let ignored = set.iter().filter(|(name, is_set)| *is_set && *name != algorithm.name);
+        let keys: Vec<String> = ignored.map(|(name, _)| format!("`{name}_`")).collect();
         let text = || {
             format!(
-                "{} of [routing.angara] {are}: `algorithm = \"{}\"` ignores {}",
-                keys.join(", "),
+                "`algorithm = \"{}\"` ignores the keys of [routing.angara] that begin with {}",
                 algorithm.name,
-                if keys.len() == 1 { "it" } else { "them" }
+                keys.join(" or ")
             )
         };
         (!keys.is_empty()).then(text)

@@ -1,4 +1,4 @@
-//! Valiant's routing: each packet goes through a node that is drawn from all.
+//! Each packet goes through a node that is drawn from all.
 
 use std::sync::Arc;
 
@@ -8,18 +8,16 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 /// The rule.
-pub static VALIANT: Row<AdaptiveKind> = Row::new(
-    "valiant",
+pub static RELAY: Row<AdaptiveKind> = Row::new(
+    "relay",
     "through a node that is drawn from all.",
-    AdaptiveKind::nodes("Valiant's routing", When::AtInjection, |_| {
-        Some(Arc::new(|_| Ok(Arc::new(Valiant))))
-    }),
+    AdaptiveKind::nodes("relaying", When::AtInjection, |_| Some(Arc::new(|_| Ok(Arc::new(Relay))))),
 );
 
 #[derive(Debug)]
-struct Valiant;
+struct Relay;
 
-impl AdaptiveRule<Intermediate> for Valiant {
+impl AdaptiveRule<Intermediate> for Relay {
     fn draw(&self, packet: &AtInjection<'_>, random: &mut ChaCha8Rng) -> Option<Intermediate> {
         let node = random.random_range(0..packet.compass.nodes());
         let is_live = packet.live.ends.is_none_or(|ends| ends[node as usize]);

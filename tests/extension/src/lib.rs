@@ -9,7 +9,7 @@
 //! | relation rule | [`relation_rule`] | `routing.relation.rule = "hop-vcs"` |
 //! | rule with phases | [`phased_rule`] | `routing.rule = "best-of"` |
 //! | rule with phases, and a table | [`table_rule`] | `routing.rule = { by-table = { path = "detours.csv" } }` |
-//! | adaptive rule | [`adaptive_rule`] | `[routing.valiant]` |
+//! | adaptive rule | [`adaptive_rule`] | `[routing.relay]` |
 //! | selection function | [`selection`] | `routing.adaptive.selection = "mru"` |
 //! | path selection | [`path_selection`] | `routing.relation.selection = "last-offered"` |
 //! | topology | [`topology`] | `[topology.leaf_spine]` |
@@ -47,7 +47,7 @@ pub fn registry() -> Result<Registry, Refused> {
         .with(package!(), &path_selection::LAST_OFFERED)?
         .with(package!(), &topology::LEAF_SPINE)?
         .with(package!(), &schedule::TOKEN_RING)?
-        .with(package!(), &adaptive_rule::VALIANT)?
+        .with(package!(), &adaptive_rule::RELAY)?
         .with(package!(), &selection::MOST_RECENT)?
         .with(package!(), &workload::PASS)?
         .with(package!(), &figure::HOPS)

@@ -13,7 +13,7 @@ use flitlab::routing::relation::RelationRule;
 use flitlab::scenario::{Document, Scenario, Sweep, WorkloadKind};
 use flitlab::sweep::{Simulation, label_of};
 use flitlab::topology::builders::BuilderKind;
-use flitlab_extension::adaptive_rule::VALIANT;
+use flitlab_extension::adaptive_rule::RELAY;
 use flitlab_extension::figure::HOPS;
 use flitlab_extension::path_selection::LAST_OFFERED;
 use flitlab_extension::phased_rule::BEST_OF;
@@ -217,7 +217,7 @@ fn a_name_that_means_something_else_is_refused() {
     static LINK: Row<WorkloadKind> = Row::new("link", "Another one.", KIND);
     static EXCHANGE: Row<WorkloadKind> = Row::new("exchange", "Another one.", KIND);
     static TORUS: Row<BuilderKind> = Row { name: "torus", ..LEAF_SPINE };
-    static RELATION: Row<AdaptiveKind> = Row { name: "relation", ..VALIANT };
+    static RELATION: Row<AdaptiveKind> = Row { name: "relation", ..RELAY };
     static AUTO: Row<RelationRule> = Row { name: "auto", ..HOP_VCS };
     static NONE: Row<PathSelection> = Row { name: "none", ..LAST_OFFERED };
     assert!(taken(&LINK) && taken(&EXCHANGE) && taken(&TORUS));
@@ -233,10 +233,10 @@ fn a_name_that_means_something_else_is_refused() {
 #[test]
 fn an_adaptive_rule_and_a_selection_function() -> Test {
     let minimal = measure(&format!("{TORUS}[routing.adaptive]\nselection = 'mru'\n{LOAD}"))?;
-    let valiant = measure(&format!("{TORUS}[routing.valiant]\n{LOAD}"))?;
+    let relayed = measure(&format!("{TORUS}[routing.relay]\n{LOAD}"))?;
     let hops = |measured: &PointRow| measured.hops_mean.ok_or("no packet has arrived");
     assert!((hops(&minimal)? - 32.0 / 15.0).abs() < 0.02);
     // Two legs, each to one of all 16 nodes, which is two hops away in the mean.
-    assert!((hops(&valiant)? - 4.0).abs() < 0.05, "{:?}", valiant.hops_mean);
+    assert!((hops(&relayed)? - 4.0).abs() < 0.05, "{:?}", relayed.hops_mean);
     Ok(())
 }

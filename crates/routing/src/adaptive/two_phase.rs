@@ -117,7 +117,7 @@ fn node_between(
     for (dimension, (ahead, behind)) in compass.hops(source, destination).enumerate() {
         let back = goes_back(dimension, (ahead, behind), random);
         if let Some(hops) = if back { behind } else { ahead } {
-            let drawn = random.random_range(0..=hops) as i16;
+            let drawn = random.random_range(0..=hops).cast_signed();
             steps[dimension] = if back { -drawn } else { drawn };
         }
     }

@@ -39,30 +39,31 @@ impl Parts<'_> {
             }
             _ => None,
         };
-        let is_worm = parameters.switching == Switching::Wormhole;
+        let has_lifetime = parameters.head_of_queue_lifetime.is_some();
+        let bounds_responses = parameters.responder_resources.is_some();
+        let mut asked = Vec::new();
+        let mut ask = |is_asked: bool, feature, key| {
+            if is_asked {
+                asked.push((feature, key));
+            }
+        };
         let by_flit = needs_shared_links(parameters.arbitration);
-        let asked = [
-            (is_worm, Feature::Wormhole, "router.switching"),
-            (by_flit, Feature::AgeOrWeight, "router.arbitration"),
-            (parameters.bubble, Feature::Bubble, "router.bubble"),
-            (
-                parameters.head_of_queue_lifetime.is_some(),
-                Feature::Lifetime,
-                "router.head_of_queue_lifetime",
-            ),
-            (
-                parameters.responder_resources.is_some(),
-                Feature::ResponderResources,
-                "adapter.responder_resources",
-            ),
-            (errs, Feature::LinkErrors, "link.errors"),
-            (errs && stalls, Feature::StallTimesOfErringLinks, "link.sharing.flit.stall_times"),
-            (fails, Feature::Failures, "interruption"),
-            (errs && fails, Feature::FailuresOfErringLinks, "interruption"),
-            (self.is_collective, Feature::Collectives, "collective"),
-        ];
-        let asked = asked.into_iter().filter(|it| it.0).map(|(_, feature, key)| (feature, key));
-        asked.chain(of_routing).collect()
+        ask(parameters.switching == Switching::Wormhole, Feature::Wormhole, "router.switching");
+        ask(by_flit, Feature::AgeOrWeight, "router.arbitration");
+        // Queues at outputs have no bubble, whatever the default of a torus.
+        let has_bubble = parameters.bubble && parameters.kind.output_queues().is_none();
+        ask(has_bubble, Feature::Bubble, "router.bubble");
+        if let Some((feature, key)) = of_routing {
+            ask(true, feature, key);
+        }
+        ask(has_lifetime, Feature::Lifetime, "router.head_of_queue_lifetime");
+        ask(bounds_responses, Feature::ResponderResources, "adapter.responder_resources");
+        ask(errs, Feature::LinkErrors, "link.errors");
+        ask(errs && stalls, Feature::StallTimesOfErringLinks, "link.sharing.flit.stall_times");
+        ask(fails, Feature::Failures, "interruption");
+        ask(errs && fails, Feature::FailuresOfErringLinks, "interruption");
+        ask(self.is_collective, Feature::Collectives, "collective");
+        asked
     }
 }
 

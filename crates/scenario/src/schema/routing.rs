@@ -79,13 +79,8 @@ pub(super) fn read(
         let percent = &mut genetic.improvement_percent;
         reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, percent, doc);
         let (algorithm, bfs, sssp) = (algorithm?, bfs?, sssp?);
-        // A sweep over algorithms sets the keys of all of them, so they are no mistake.
-        let others = registry.rows::<Algorithm>().filter(|it| it.name != algorithm.name);
-        let others: Vec<String> = others.map(|it| format!("{}_", it.name)).collect();
-        let is_ignored = |key: &&str| others.iter().any(|other| key.starts_with(other));
-        let ignored = reader.keys().filter(is_ignored).map(String::from).collect();
         let parameters = Parameters { freedoms, bfs, sssp, genetic };
-        Some(RoutingSpec::Angara { algorithm, parameters, ignored })
+        Some(RoutingSpec::Angara { algorithm, parameters })
     });
     let doc = "A table that `flitlab route --save` wrote, for this torus with these failures.";
     let file = with_keys("file", doc, |reader: &mut Reader<'_>| {

@@ -1,10 +1,10 @@
 //! Accepted over offered load.
 
 use super::super::{BoundLine, Point, Status};
-use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Mark, Panel, Rule, Sample};
 use super::curves::{CurvePoint, Curves, Quantity};
+use super::drawing::Figure;
 use super::figure_style::{INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};

@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::axis::Axis;
 use super::font;
 use super::legend::{Legend, SLACK};
-use super::palette::{BLACK, Colour, GRID, WHITE};
-use super::plot::{MARGIN, TICK, title_lines};
+use super::palette::{AXIS_LINE, BLACK, Colour, GRID, OUTLINE, THIN_LINE, WHITE};
 use super::scene::{Anchor, Scene};
-use super::sheet::Sheet;
-use super::{AXIS_LINE, THIN_LINE};
+use super::sheet::{MARGIN, Sheet, TICK};
+use super::title::title_lines;
 
 /// Space between groups, between the bars of a group, and what the bar itself takes of the letters'
 /// size.
@@ -20,9 +19,6 @@ const BAR: f64 = 0.92;
 
 /// Space between a bar and its note.
 const NOTE_GAP: f64 = 3.0;
-
-/// The width of a hollow bar's outline.
-pub(super) const OUTLINE: f64 = 0.9;
 
 /// Labels may take this share of the sheet's width; longer ones are in several lines, so far apart
 /// in sizes of letters.

@@ -1,13 +1,12 @@
 //! How the load is spread over the channels.
 
 use super::super::{ChannelRow, GroupRow};
-use super::FEW;
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{BarChart, Group, TICKS, highest};
+use super::drawing::Figure;
 use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, Sample};
-use super::palette::{BAR, BLACK, Colour};
+use super::palette::{BAR, BLACK, Colour, FEW};
 use flitlab_base::registry::Row;
 use flitlab_model::ChannelKind;
 

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::FEW;
 use super::axis::Axis;
 use super::figure_style::{Intervals, LegendPlace};
 use super::legend::Legend;
-use super::palette::{Colour, Dash, Marker, Pen};
+use super::palette::{Colour, Dash, FEW, Marker, Pen};
 
 /// Plots over one x axis, in rows and columns. Those whose y axes have one title have the same y
 /// axis.

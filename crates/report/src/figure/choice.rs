@@ -1,7 +1,7 @@
 //! Which points of a result a figure shows that has room for a few of them only.
 
 use super::super::{Point, PointRow};
-use super::curves::series_of;
+use super::names::series_of;
 
 /// Whether a point has what a figure draws.
 pub(super) type Has = fn(&Point) -> bool;

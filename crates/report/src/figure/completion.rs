@@ -1,9 +1,9 @@
 //! Completion times of finite exchanges side by side.
 
 use super::super::Point;
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{BarChart, TICKS};
+use super::drawing::Figure;
 use super::figure_style::FigureStyle;
 use super::groups::{Value, groups};
 use super::kind::{Draw, FigureKind, FigureTask, Named, only};

@@ -1,11 +1,9 @@
 //! From rows to curves: one a series, points in ascending offered load, seeds put together.
 
-use std::collections::HashSet;
-
 use super::super::{Point, PointRow, Status};
 use super::axis::Axis;
 use super::chart::is_visible;
-use super::figure_style::LoadsIn;
+use super::figure_style::{LoadsIn, Tail};
 use super::palette::{Colour, Pen};
 use super::style::Pens;
 use flitlab_base::units::Picoseconds;
@@ -101,6 +99,15 @@ pub(super) enum Percentile {
 }
 
 impl Percentile {
+    /// The one that is drawn beside the mean, if any is.
+    pub fn beside_mean(tail: Tail) -> Option<Self> {
+        match tail {
+            Tail::Nothing => None,
+            Tail::P95 => Some(Self::P95),
+            Tail::P99 => Some(Self::P99),
+        }
+    }
+
     pub const ALL: [Self; 4] = [Self::P50, Self::P95, Self::P99, Self::P999];
 
     /// Returns its name, the names of its columns, and where rows have it.
@@ -137,12 +144,6 @@ impl CurvePoint {
     pub fn percentile(&self, percentile: Percentile) -> Option<f64> {
         self.percentiles[percentile as usize]
     }
-}
-
-/// The series of rows in the order in which they first appear.
-pub(super) fn series_of<'r>(labels: impl Iterator<Item = &'r str>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    labels.filter(|label| seen.insert(*label)).map(str::to_owned).collect()
 }
 
 impl Curves {

@@ -7,9 +7,9 @@ use super::choice::{self, Has, Shown};
 use super::figure_style::FigureStyle;
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::of_series;
+use super::names;
+use super::palette::{FEW, of_series};
 use super::style::Pens;
-use super::{FEW, names};
 use flitlab_base::registry::Row;
 
 impl FigureKind {

@@ -1,13 +1,13 @@
 //! Shares of an application's time that its phases expose, side by side.
 
 use super::super::{PhaseRow, Point};
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{Bar, BarChart, Group, TICKS, highest};
-use super::curves::series_of;
+use super::drawing::Figure;
 use super::kind::{Draw, FigureKind, FigureTask, Named, only};
 use super::legend::{Legend, Sample};
 use super::names;
+use super::names::series_of;
 use super::palette::{BAR, Colour, of_series};
 use flitlab_base::registry::Row;
 

@@ -6,56 +6,18 @@ use std::path::Path;
 
 use super::super::{Label, Point, ReportError, ResultRows};
 use super::axis::TimeUnit;
-use super::choice;
+use super::drawing::Figure;
 use super::figure_style::FigureStyle;
-use super::kind::{Draw, FIGURES, FigureKind, FigureTask, Named};
+use super::kind::{Draw, FIGURES, FigureKind, FigureRequest, FigureTask, Named};
+use super::medium::{Files, Format};
+use super::names::file_name;
 use super::style::Pens;
-use super::{Figure, Files, Format, Medium, grid, names, pgfplots};
+use super::{choice, grid, names, pgfplots};
 use flitlab_base::FileError;
 use flitlab_base::registry::Row;
 
 /// The name of the LaTeX document with all figures.
 const DOCUMENT: &str = "figures.tex";
-
-/// A request for figures of a result: which figures, and how they look.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FigureRequest {
-    /// How the titles of the figures begin; what tells one from another follows.
-    pub title: String,
-    /// Nothing at all stands above the figures, whatever `title` is.
-    pub untitled: bool,
-    pub medium: Medium,
-    /// The kinds that were asked for, built in or not. If empty, all built-in ones and those of
-    /// `own` that say something.
-    pub kinds: Vec<Row<FigureKind>>,
-    /// Kinds that are not built in, which are drawn as those are.
-    pub own: Vec<Row<FigureKind>>,
-    /// The names of single figures, such as `latency-p99`, or of kinds, for all figures of these;
-    /// all figures of the kinds, if empty.
-    pub names: Vec<String>,
-    /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or
-    /// the nearest that was simulated; if `None` the highest steady one.
-    pub load: Option<f64>,
-    /// The key of the sweep that scaling curves are over; if `None` the only key with three or more
-    /// numbers as values.
-    pub over: Option<String>,
-    pub look: FigureStyle,
-}
-
-impl FigureRequest {
-    /// Everything in the usual medium.
-    pub fn titled(title: &str) -> Self {
-        Self { title: title.into(), ..Self::default() }
-    }
-
-    /// The title of the figure that these words tell from others.
-    pub(super) fn title_of(&self, words: &[&str]) -> String {
-        if self.untitled {
-            return String::new();
-        }
-        names::joined(&[&[self.title.as_str()], words].concat())
-    }
-}
 
 /// Draws those figures that the rows have something to say for. The folder is made if need be;
 /// figures of the same name are replaced as [`Figure::write_to`] does.
@@ -252,19 +214,6 @@ pub(super) fn by_figure(points: &[Point]) -> Vec<(String, Vec<Point>)> {
         }
     }
     figures
-}
-
-/// The most bytes of a figure's or series' name in the name of a file, of which systems allow 255.
-const LONGEST_NAME: usize = 120;
-
-/// The end of a file's name that says which figure it is: letters of any language, digits and
-/// points, at most [`LONGEST_NAME`] bytes of them.
-pub(super) fn file_name(figure: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
-    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= LONGEST_NAME;
-    let name: String =
-        figure.char_indices().take_while(fits).map(|(_, letter)| plain(letter)).collect();
-    if name.is_empty() { name } else { format!("-{name}") }
 }
 
 /// Gives files names of their own where figures' names differ in signs only, in their cases, or

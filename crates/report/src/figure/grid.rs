@@ -3,10 +3,12 @@
 use super::super::Point;
 use super::accepted::NOT_STEADY;
 use super::chart::{Chart, Panel};
-use super::folder::file_name;
+use super::drawing::{Content, Figure};
+use super::kind::FigureRequest;
 use super::latency::FIRST_NOT_STEADY;
 use super::legend::Legend;
-use super::{Content, Figure, FigureRequest, Sheet};
+use super::names::file_name;
+use super::sheet::Sheet;
 use flitlab_base::narrow::rounded_down;
 
 /// The kinds whose x axis is the offered load: rows of one figure.

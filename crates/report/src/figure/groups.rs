@@ -1,9 +1,9 @@
 //! Bars of series that are combinations of two things, such as patterns and routings, in groups.
 
 use super::bars::{Bar, Group};
-use super::curves::series_of;
 use super::legend::{Legend, Sample};
 use super::names;
+use super::names::series_of;
 use super::palette::BAR;
 use super::style::Pens;
 

@@ -7,17 +7,16 @@ use std::collections::BTreeSet;
 
 use super::super::channel::torus_place;
 use super::super::{ChannelRow, LoadRow};
-use super::Figure;
-use super::FigureStyle;
 use super::axis::Axis;
+use super::drawing::Figure;
+use super::figure_style::FigureStyle;
 use super::font;
 use super::kind::{Draw, FigureKind};
 use super::legend::SLACK;
-use super::palette::{BLACK, GREY, GRID, shade};
-use super::plot::{MARGIN, title_lines};
+use super::palette::{AXIS_LINE, BLACK, GREY, GRID, THIN_LINE, shade};
 use super::scene::{Anchor, Scene};
-use super::sheet::Sheet;
-use super::{AXIS_LINE, THIN_LINE};
+use super::sheet::{MARGIN, Sheet};
+use super::title::title_lines;
 use flitlab_base::narrow::rounded_down;
 use flitlab_base::registry::Row;
 

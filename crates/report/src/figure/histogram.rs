@@ -1,9 +1,9 @@
 //! How many channels have which load.
 
 use super::super::LoadRow;
-use super::Figure;
 use super::axis::Axis;
 use super::chart::{Bin, Chart, Panel, Rule};
+use super::drawing::Figure;
 use super::legend::{Legend, Sample};
 use super::palette::{BAR, BLACK, Dash};
 use flitlab_base::narrow::{narrow, rounded};

@@ -6,8 +6,10 @@ use super::super::{BoundLine, Point, ResultRows, Status, SustainedLoad};
 use super::chart::Chart;
 use super::choice::Has;
 use super::curves::Curves;
+use super::drawing::Figure;
+use super::figure_style::FigureStyle;
+use super::medium::Medium;
 use super::style::Pens;
-use super::{Figure, FigureRequest, FigureStyle};
 use flitlab_base::registry::{Component, Row};
 
 /// A kind of figure. Names of its files begin with its name.
@@ -51,6 +53,46 @@ pub fn only(figure: Figure) -> Vec<Named> {
 /// A kind's only figure, a chart, if there is something in it.
 pub(super) fn chart_if(says_something: bool, chart: impl FnOnce() -> Chart) -> Vec<Named> {
     if says_something { only(Figure::of_chart(chart())) } else { Vec::new() }
+}
+
+/// A request for figures of a result: which figures, and how they look.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FigureRequest {
+    /// How the titles of the figures begin; what tells one from another follows.
+    pub title: String,
+    /// Nothing at all stands above the figures, whatever `title` is.
+    pub untitled: bool,
+    pub medium: Medium,
+    /// The kinds that were asked for, built in or not. If empty, all built-in ones and those of
+    /// `own` that say something.
+    pub kinds: Vec<Row<FigureKind>>,
+    /// Kinds that are not built in, which are drawn as those are.
+    pub own: Vec<Row<FigureKind>>,
+    /// The names of single figures, such as `latency-p99`, or of kinds, for all figures of these;
+    /// all figures of the kinds, if empty.
+    pub names: Vec<String>,
+    /// The load, a fraction of capacity, whose channels, distributions and windows are shown, or
+    /// the nearest that was simulated; if `None` the highest steady one.
+    pub load: Option<f64>,
+    /// The key of the sweep that scaling curves are over; if `None` the only key with three or more
+    /// numbers as values.
+    pub over: Option<String>,
+    pub look: FigureStyle,
+}
+
+impl FigureRequest {
+    /// Everything in the usual medium.
+    pub fn titled(title: &str) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    /// The title of the figure that these words tell from others.
+    pub(super) fn title_of(&self, words: &[&str]) -> String {
+        if self.untitled {
+            return String::new();
+        }
+        super::names::joined(&[&[self.title.as_str()], words].concat())
+    }
 }
 
 /// Rows to be drawn.

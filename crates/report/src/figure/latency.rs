@@ -4,12 +4,12 @@ use super::super::{Point, Status};
 use super::axis::{Axis, Scale};
 use super::chart::{Chart, Curve, Mark, Markers, Panel, Sample, Stroke};
 use super::curves::{self, CurvePoint, Curves, Percentile};
+use super::drawing::Figure;
 use super::figure_style::{FigureStyle, INTERVAL, LoadsIn};
 use super::kind::{Draw, FigureKind, FigureTask, Named, chart_if};
 use super::legend::{Legend, Sample as LegendSample};
-use super::palette::{Colour, Dash, GREY, Marker, Pen, of_series};
+use super::palette::{Colour, Dash, FEW, GREY, Marker, Pen, of_series};
 use super::style::Pens;
-use super::{FEW, Figure};
 use flitlab_base::registry::Row;
 
 impl FigureKind {
@@ -158,7 +158,7 @@ fn usual(curves: &Curves, look: &FigureStyle) -> Content {
 
 /// The percentile that is wanted beside the mean, if it is known.
 fn tail(curves: &Curves, look: &FigureStyle) -> Option<Percentile> {
-    let wanted = look.percentile.percentile();
+    let wanted = Percentile::beside_mean(look.percentile);
     wanted.filter(|it| curves.points().any(|point| point.percentile(*it).is_some()))
 }
 

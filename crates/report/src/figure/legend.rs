@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::font;
-use super::palette::{BLACK, Colour, Dash, GREY, Marker, Pen, WHITE};
-use super::plot::MARGIN;
+use super::palette::{BLACK, Colour, Dash, GREY, LINE, Marker, OUTLINE, Pen, THIN_LINE, WHITE};
 use super::scene::{Anchor, Scene};
-use super::sheet::Sheet;
+use super::sheet::{MARGIN, Sheet};
 use flitlab_base::narrow::rounded_down;
 
 /// The sample that stands before a label.
@@ -252,7 +251,7 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
     let ends = [(x, y), (x + SAMPLE, y)];
     match sample {
         Sample::Series(pen) => {
-            scene.patterned(&ends, pen.dash.pattern(), super::LINE, pen.colour);
+            scene.patterned(&ends, pen.dash.pattern(), LINE, pen.colour);
             scene.marker(middle, pen.marker, pen.colour);
         }
         Sample::Band(colour) => {
@@ -260,11 +259,11 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
             scene.band(corners.map(|corner| (x + corner.0, y + corner.1)).to_vec(), colour);
         }
         Sample::Dot(colour) => scene.disc(middle, 2.0, colour),
-        Sample::Line(colour) => scene.line(&ends, super::THIN_LINE, colour),
+        Sample::Line(colour) => scene.line(&ends, THIN_LINE, colour),
         Sample::Dashed(colour) => scene.rule(&ends, Dash::Dashed, colour),
         Sample::Bound(dash) => scene.rule(&ends, dash, GREY),
         Sample::Tail(pen) => {
-            scene.dashed(&ends, super::THIN_LINE, pen.colour);
+            scene.dashed(&ends, THIN_LINE, pen.colour);
             scene.disc(middle, 2.0, pen.colour);
         }
         Sample::Hollow(colour, marker) => scene.hollow_marker(middle, marker, colour),
@@ -272,14 +271,14 @@ fn draw_sample(scene: &mut Scene, sample: Sample, x: f64, y: f64) {
         Sample::Cross(colour) => scene.marker(middle, Marker::Cross, colour),
         Sample::Bar(colour) => scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour),
         Sample::HollowBar(colour) => {
-            let line = super::bars::OUTLINE;
+            let line = OUTLINE;
             scene.rectangle((x, y - 2.5), (x + SAMPLE, y + 2.5), colour);
             scene.rectangle((x + line, y - 2.5 + line), (x + SAMPLE - line, y + 2.5 - line), WHITE);
         }
         Sample::Whisker(colour) => {
-            scene.line(&ends, super::THIN_LINE, colour);
+            scene.line(&ends, THIN_LINE, colour);
             for (x, y) in ends {
-                scene.line(&[(x, y - 2.0), (x, y + 2.0)], super::THIN_LINE, colour);
+                scene.line(&[(x, y - 2.0), (x, y + 2.0)], THIN_LINE, colour);
             }
         }
     }

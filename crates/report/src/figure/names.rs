@@ -1,5 +1,7 @@
 //! Names of series: parts with commas between them, one a key of the sweep.
 
+use std::collections::HashSet;
+
 /// The parts of a name. Commas within brackets, as in `dimensions [4, 4]`, separate nothing.
 pub(super) fn parts(name: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0i32);
@@ -45,6 +47,25 @@ pub(super) fn without_value(name: &str, value: &str) -> String {
         parts.remove(at);
     }
     joined(&parts)
+}
+
+/// The series of rows in the order in which they first appear.
+pub(super) fn series_of<'r>(labels: impl Iterator<Item = &'r str>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    labels.filter(|label| seen.insert(*label)).map(str::to_owned).collect()
+}
+
+/// The most bytes of a figure's or series' name in the name of a file, of which systems allow 255.
+const LONGEST_NAME: usize = 120;
+
+/// The end of a file's name that says which figure it is: letters of any language, digits and
+/// points, at most [`LONGEST_NAME`] bytes of them.
+pub(super) fn file_name(figure: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
+    let fits = |(at, letter): &(usize, char)| at + letter.len_utf8() <= LONGEST_NAME;
+    let name: String =
+        figure.char_indices().take_while(fits).map(|(_, letter)| plain(letter)).collect();
+    if name.is_empty() { name } else { format!("-{name}") }
 }
 
 #[cfg(test)]

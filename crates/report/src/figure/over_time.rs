@@ -2,9 +2,9 @@
 //! run that comes to its end from its beginning on. Of several workloads each has a curve.
 
 use super::super::{FailureRow, Point, WindowPhase, WindowRow};
-use super::Figure;
 use super::axis::Axis;
 use super::chart::{Chart, Curve, Markers, Panel, Rule, Sample, Stroke};
+use super::drawing::Figure;
 use super::figure_style::FigureStyle;
 use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, Sample as LegendSample};

@@ -30,6 +30,17 @@ pub(super) const SERIES: [(Colour, &str); 7] = [
     ((86, 180, 233), "sky-blue"),
 ];
 
+/// Widths of lines.
+pub(super) const LINE: f64 = 1.1;
+pub(super) const THIN_LINE: f64 = 0.7;
+pub(super) const AXIS_LINE: f64 = 0.6;
+
+/// Up to this many series can have two lines each, and marks where they end.
+pub(super) const FEW: usize = 4;
+
+/// The width of a hollow bar's outline.
+pub(super) const OUTLINE: f64 = 0.9;
+
 /// The shade of a value from 0 to 1: white to dark blue, darker for higher, in grey too.
 pub(super) fn shade(value: f64) -> Colour {
     const STOPS: [Colour; 4] = [(244, 248, 252), (158, 202, 225), (49, 130, 189), (8, 40, 96)];

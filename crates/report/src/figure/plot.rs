@@ -5,17 +5,11 @@ use super::figure_style::{Intervals, LegendPlace};
 use super::font;
 use super::frame::Frame;
 use super::legend::{Legend, SLACK};
-use super::palette::{BAR, BLACK, Colour, GRID, Marker};
+use super::palette::{AXIS_LINE, BAR, BLACK, Colour, GRID, LINE, Marker, THIN_LINE};
 use super::scene::{Anchor, Place, Scene};
-use super::sheet::Sheet;
-use super::{AXIS_LINE, LINE, THIN_LINE};
+use super::sheet::{MARGIN, Sheet, TICK};
+use super::title::title_lines;
 use flitlab_base::narrow::rounded_down;
-
-/// Free space at the sheet's edges.
-pub(super) const MARGIN: f64 = 5.0;
-
-/// Length of a tick.
-pub(super) const TICK: f64 = 3.0;
 
 /// At most this many ticks beside that of 0.
 const TICKS: u32 = 6;
@@ -455,17 +449,4 @@ fn draw_bin(scene: &mut Scene, frame: &Frame<'_>, bin: &Bin) {
     let opposite = frame.place(bin.to, frame.y.low);
     let gap = (opposite.0 - corner.0) * 0.06;
     scene.rectangle((corner.0 + gap, corner.1), (opposite.0 - gap, opposite.1), BAR);
-}
-
-/// Puts the title at the top of the sheet and returns where the space below it begins.
-pub(super) fn title_lines(scene: &mut Scene, sheet: &Sheet, title: &str) -> f64 {
-    let size = sheet.title_size();
-    let mut bottom = MARGIN;
-    let room = (sheet.width() - 2.0 * MARGIN) / SLACK;
-    for line in font::two_lines(title, size, room) {
-        let place = (sheet.width() / 2.0, bottom + size * 0.85);
-        scene.text(&line, place, size, Anchor::Middle, BLACK);
-        bottom += size + 2.0;
-    }
-    bottom
 }

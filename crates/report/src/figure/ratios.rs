@@ -1,10 +1,10 @@
 //! Labelled values side by side.
 
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{Bar, BarChart, Group, TICKS, highest, lowest};
-use super::curves::series_of;
+use super::drawing::Figure;
 use super::legend::{Legend, Sample};
+use super::names::series_of;
 use super::palette::{BAR, BLACK};
 use super::style::by_names;
 

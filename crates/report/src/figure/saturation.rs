@@ -2,10 +2,10 @@
 
 use super::super::saturation::SustainedLoads;
 use super::super::{Label, Point, Status, SustainedLoad};
-use super::Figure;
 use super::axis::Axis;
 use super::bars::{self, BarChart};
 use super::curves::{Curves, Quantity};
+use super::drawing::Figure;
 use super::figure_style::LoadsIn;
 use super::groups::{Value, groups};
 use super::kind::{Draw, FigureKind, FigureTask, Named, only};

@@ -2,14 +2,15 @@
 
 use super::super::folder::keys_of;
 use super::super::{Label, Point, Status, SustainedLoad};
-use super::Figure;
 use super::axis::{Axis, TimeUnit};
 use super::chart::{Chart, Curve, Panel, Sample, is_visible};
-use super::curves::{Quantity, series_of};
+use super::curves::Quantity;
+use super::drawing::Figure;
 use super::figure_style::{FigureStyle, INTERVAL};
 use super::kind::{Draw, FigureKind, FigureTask, Named};
 use super::legend::{Legend, Sample as LegendSample};
 use super::names;
+use super::names::series_of;
 use super::palette::GREY;
 use super::saturation::{Highest, Whisker, quantity, sustained};
 use super::style::Pens;

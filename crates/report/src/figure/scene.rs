@@ -1,8 +1,7 @@
 //! A figure as a list of shapes, in points (1/72 inch) from the upper left corner, before it
 //! becomes a vector or a raster file.
 
-use super::THIN_LINE;
-use super::palette::{Colour, Dash, Marker, WHITE};
+use super::palette::{Colour, Dash, Marker, THIN_LINE, WHITE};
 
 /// A place or a distance: right, down.
 pub(super) type Place = (f64, f64);

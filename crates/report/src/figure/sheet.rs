@@ -3,6 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+/// Free space at the sheet's edges.
+pub(super) const MARGIN: f64 = 5.0;
+
+/// Length of a tick.
+pub(super) const TICK: f64 = 3.0;
+
 /// A length in points, 72 an inch, as papers give column widths and letter sizes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Length(pub f64);

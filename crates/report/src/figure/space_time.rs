@@ -4,15 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::super::ActivityRow;
 use super::axis::Axis;
+use super::drawing::Figure;
 use super::figure_style::FigureStyle;
 use super::font;
 use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, SLACK, Sample};
-use super::palette::{BLACK, Colour, WHITE};
-use super::plot::{MARGIN, title_lines};
+use super::palette::{AXIS_LINE, BLACK, Colour, WHITE};
 use super::scene::{Anchor, Scene};
-use super::sheet::Sheet;
-use super::{AXIS_LINE, Figure};
+use super::sheet::{MARGIN, Sheet, TICK};
+use super::title::title_lines;
 use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::Spent;
@@ -38,7 +38,7 @@ impl FigureKind {
 /// The height of all rows together, and of one at the most.
 const HEIGHT: f64 = 190.0;
 const HIGHEST_ROW: f64 = 9.0;
-const TICK: f64 = 3.0;
+
 const SEAM: f64 = 0.3;
 /// Rows that have their number written beside them, at the most.
 const NUMBERED: usize = 9;

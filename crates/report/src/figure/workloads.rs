@@ -3,11 +3,12 @@
 use super::super::{Point, WorkloadRow};
 use super::axis::Axis;
 use super::bars::{Bar, BarChart, Group, TICKS, highest};
+use super::curves::Percentile;
+use super::drawing::Figure;
 use super::figure_style::{FigureStyle, INTERVAL, Intervals};
 use super::kind::{Draw, FigureKind};
 use super::legend::{Legend, Sample};
-use super::palette::{BAR, BLACK, Colour, of_series};
-use super::{FEW, Figure};
+use super::palette::{BAR, BLACK, Colour, FEW, of_series};
 use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 
@@ -35,7 +36,7 @@ fn has_latency(row: &WorkloadRow) -> bool {
 /// interval, and the percentile that is drawn beside means.
 fn chart(point: &Point, title: &str, look: &FigureStyle) -> BarChart {
     let tail_colour = of_series(0).colour;
-    let tail = look.percentile.percentile();
+    let tail = Percentile::beside_mean(look.percentile);
     let nanoseconds = |time: Picoseconds| time.0 as f64 / 1000.0;
     let bar = |series: &str, value: f64, half: Option<f64>, colour: Colour| Bar {
         series: series.into(),

@@ -1,8 +1,8 @@
 //! Any number over any other: several series of points or lines.
 
-use super::Figure;
 use super::axis::{Axis, Scale};
 use super::chart::{self, Chart, Curve, Markers, Panel, Stroke};
+use super::drawing::Figure;
 use super::legend::{Legend, Sample};
 use super::style::by_names;
 

@@ -4,11 +4,11 @@ use super::super::bars::{Bar, BarChart};
 use super::super::figure_style::LegendPlace;
 use super::super::palette::Colour;
 use super::super::sheet::Sheet;
-use super::table::Table;
-use super::{
+use super::latex::{
     colour_name, definitions, escaped, file, foot, head, legend, legend_colours, note, number,
     title,
 };
+use super::table::Table;
 
 /// Of the space of a group, what its bars take.
 const SHARE: f64 = 0.8;

@@ -7,11 +7,11 @@ use super::super::names;
 use super::super::palette::BAR;
 use super::super::plot::legend_place;
 use super::super::sheet::Sheet;
-use super::table::Table;
-use super::{
+use super::latex::{
     colour_name, dashes, definitions, escaped, file, foot, head, legend, legend_colours,
     line as line_style, mark, note, number,
 };
+use super::table::Table;
 
 /// At most this many labels on a logarithmic axis.
 const TICKS: u32 = 6;

@@ -3,8 +3,8 @@
 use super::super::heat_map::{HeatMap, Layout, note};
 use super::super::palette::shade;
 use super::super::sheet::Sheet;
+use super::latex::{escaped, file, foot, head, number, title};
 use super::table::Table;
-use super::{escaped, file, foot, head, number, title};
 
 pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (String, String) {
     let layout = Layout::new(map, sheet);
@@ -73,6 +73,6 @@ pub(in super::super) fn of_map(map: &HeatMap, sheet: &Sheet, name: &str) -> (Str
     text += &crossed;
     text += &labels;
     text += "\\end{axis}\n";
-    text += &super::note(Some(&note(map, &layout)));
+    text += &super::latex::note(Some(&note(map, &layout)));
     (text + foot(), table.text())
 }

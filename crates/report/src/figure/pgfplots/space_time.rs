@@ -2,8 +2,8 @@
 
 use super::super::sheet::Sheet;
 use super::super::space_time::{SpaceTime, colour};
+use super::latex::{colour_name, definitions, escaped, foot, head, number, title};
 use super::table::Table;
-use super::{colour_name, definitions, escaped, foot, head, number, title};
 
 pub(in super::super) fn of_space_time(
     figure: &SpaceTime,

@@ -1,6 +1,6 @@
 //! Tables of data: columns with names, a row a line.
 
-use super::number;
+use super::latex::number;
 use flitlab_base::printable::printable;
 
 /// Columns of different lengths; short ones are filled up with `nan`, which pgfplots leaves out.

@@ -20,10 +20,11 @@ pub(super) use fabrics::Fabrics;
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Document, InterruptionSpec, Network, NewTables, Purpose, RelationSpec, RoutingError,
-    RoutingSpec, RuleSpec, TableChange, TopologySpec, schema::Draft, workload::Checked,
+    Document, InterruptionSpec, Network, NewTables, RelationSpec, RoutingError, RoutingSpec,
+    RuleSpec, TableChange, TopologySpec, schema::Draft, workload::Checked,
 };
-use fabrics::FAILURES;
+use crate::purpose::Purpose;
+use fabrics::{FAILURES, Refusal, whole_fabric};
 use flitlab_base::document::Diagnostic;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Picoseconds, Rate, bytes_text, rate_text, time_text};
@@ -92,6 +93,37 @@ pub struct Checks<'d> {
     problems: Vec<Diagnostic>,
     /// The path of the table in which a workload is that is checked, and the name of its own.
     below: Option<(String, &'static str)>,
+}
+
+impl Checks<'_> {
+    /// The network, if it is connected and, unless it is read for its routes, every pair has one.
+    fn network(
+        &mut self,
+        draft: &Draft,
+        fabrics: &mut Fabrics,
+        purpose: Purpose,
+    ) -> Option<Arc<Network>> {
+        let topology = draft.topology.clone()?;
+        if !self.sound(&["topology"]) {
+            return None;
+        }
+        // A routing that is read for a fabric has none where the fabric is wrong.
+        let made = match draft.routing.clone() {
+            Some(routing) => fabrics.get((topology, routing, draft.seed), purpose).map(Some),
+            None => whole_fabric(&topology).map(|_| None),
+        };
+        match made {
+            Ok(network) => network,
+            Err(Refusal { message, help, key }) => {
+                let below = |key| self.document.below("topology", key);
+                let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();
+                let of_topology = of_topology.iter().map(String::as_str).chain(["topology"]);
+                let keys: Vec<&str> = key.into_iter().chain(of_topology).collect();
+                self.report(&keys, message, "", help);
+                None
+            }
+        }
+    }
 }
 
 impl Checks<'_> {

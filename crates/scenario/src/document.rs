@@ -4,7 +4,6 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use super::reference::reference_with;
 use flitlab_base::document::{Diagnostic, Diagnostics, Reference, ShortForm, Toml, Value, quoted};
 use flitlab_base::registry::Registry;
 
@@ -19,8 +18,8 @@ const RULE: ShortForm = ShortForm { table: "routing", key: "rule", inside: "rela
 pub struct Document {
     toml: Toml,
     pub(super) registry: Registry,
-    /// Made when it is first asked for.
-    reference: Arc<OnceLock<Reference>>,
+    /// All keys that it may have, made when they are first asked for.
+    pub(super) reference: Arc<OnceLock<Reference>>,
 }
 
 impl Document {
@@ -48,11 +47,6 @@ impl Document {
     #[must_use]
     pub fn with_registry(self, registry: &Registry) -> Self {
         Self { toml: self.toml, registry: registry.clone(), reference: Arc::default() }
-    }
-
-    /// All keys that this document may have.
-    pub(super) fn reference(&self) -> &Reference {
-        self.reference.get_or_init(|| reference_with(&self.registry))
     }
 
     /// Whether the document has a `[sweep]`.

@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use flitlab_workload::traffic::OfferedLoad;
 
-use super::{Resolved, load};
+use super::load;
+use crate::resolved::Resolved;
 use flitlab_base::document::hexadecimal;
 
 /// The version of what the simulator computes. To be raised whenever an unchanged scenario gives

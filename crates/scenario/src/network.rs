@@ -8,10 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::{
-    Diagnostics, Document, Reading, RoutingError, RoutingSpec, TopologySpec, checks::Fabrics,
-};
-use crate::{FailureSpec, InterruptionSpec, NewTables, Purpose};
+use crate::{FailureSpec, InterruptionSpec, NewTables, RoutingError, RoutingSpec, TopologySpec};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
 use flitlab_base::units::Picoseconds;
@@ -71,18 +68,6 @@ impl PartialEq for Network {
 }
 
 impl Network {
-    /// Reads the network of a document, which may have no workload; whether every pair can be
-    /// routed is left open.
-    ///
-    /// # Errors
-    /// All mistakes that can be found.
-    pub fn read(document: &Document) -> Result<Arc<Self>, Diagnostics> {
-        let mut fabrics = Fabrics::default();
-        let reading = Reading::of(document, &mut fabrics, Purpose::Routes);
-        Diagnostics::check(reading.problems)?;
-        Ok(reading.network.expect("or it was reported"))
-    }
-
     /// What a user is to know of the files and keys that describe it, a sentence or two each.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         self.topology.notes().iter().cloned().chain(self.routing.note())

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::{Purpose, schema, sweep};
+use crate::purpose::Purpose;
+use crate::{Document, schema, sweep};
 use flitlab_base::document::{Reader, Reference};
 use flitlab_base::registry::Registry;
 
@@ -19,4 +20,11 @@ pub(super) fn reference_with(registry: &Registry) -> Reference {
     schema::read(&mut reader, registry, Purpose::Run);
     sweep::read_table(&mut reader);
     reader.into_reference()
+}
+
+impl Document {
+    /// All keys that this document may have.
+    pub(super) fn reference(&self) -> &Reference {
+        self.reference.get_or_init(|| reference_with(&self.registry))
+    }
 }

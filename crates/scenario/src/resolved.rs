@@ -1,8 +1,29 @@
 //! A scenario with every value written out, given or default.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Resolved;
+use flitlab_base::registry::Package;
+
+/// Every key of a scenario with its value, given or default.
+#[derive(Default)]
+pub(crate) struct Resolved {
+    /// Path and TOML text.
+    pub keys: Vec<(String, String)>,
+    /// Identities of the contents of files, by the path of the key that names the file.
+    pub contents: BTreeMap<String, String>,
+    /// Components that are not built in, each a path and the crate that it comes from.
+    pub packages: Vec<(String, Package)>,
+}
+
+impl Resolved {
+    /// Gives a key another value, as TOML.
+    pub fn set(&mut self, path: &str, value: &str) {
+        if let Some((_, text)) = self.keys.iter_mut().find(|(key, _)| key == path) {
+            value.clone_into(text);
+        }
+    }
+}
 
 /// Arranges recorded keys (path, TOML text) as tables. Keys of the top level come first, as TOML
 /// needs it; tables keep the order of their first key. Comments say which components are not built

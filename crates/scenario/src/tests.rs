@@ -3,9 +3,15 @@
 mod fabrics;
 
 use super::*;
+use crate::checks::Fabrics;
+use crate::purpose::Purpose;
+use crate::read::Reading;
+use crate::resolved::Resolved;
 use flitlab_base::document::KeyDoc;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
+use flitlab_engine::Parameters;
 use flitlab_fabric::Faults;
+use flitlab_measure::Settings;
 use flitlab_routing::HalfRing;
 use flitlab_workload::traffic::{Access, Between, ExchangeSpec, OfferedLoad, Process};
 

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Checks;
-use crate::schema::Draft;
-use crate::{Network, Purpose, RoutingError, RoutingSpec, TopologySpec};
+use crate::purpose::Purpose;
+use crate::{Network, RoutingError, RoutingSpec, TopologySpec};
 use flitlab_base::registry::Component;
 use flitlab_fabric::Fabric;
 use flitlab_routing::MAX_VCS;
@@ -21,15 +20,15 @@ pub(crate) struct Fabrics {
 }
 
 /// The key of a network: topology, routing, and the scenario's seed.
-type Key = (TopologySpec, RoutingSpec, u64);
+pub(super) type Key = (TopologySpec, RoutingSpec, u64);
 
 /// Why there is no such network.
 #[derive(Clone)]
-struct Refusal {
-    message: String,
-    help: Option<String>,
+pub(super) struct Refusal {
+    pub message: String,
+    pub help: Option<String>,
     /// The key that is to blame, if it isn't the topology.
-    key: Option<&'static str>,
+    pub key: Option<&'static str>,
 }
 
 impl Fabrics {
@@ -43,7 +42,7 @@ impl Fabrics {
         !self.without_tables
     }
 
-    fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
+    pub(super) fn get(&mut self, key: Key, purpose: Purpose) -> Result<Arc<Network>, Refusal> {
         if let Some((_, outcome)) = self.known.iter().find(|(other, outcome)| match outcome {
             Ok(network) => network.is(&key.0, &key.1, key.2),
             Err(_) => *other == key,
@@ -74,7 +73,7 @@ fn network((topology, routing, seed): Key) -> Result<Network, Refusal> {
 }
 
 /// Makes a topology's fabric, or says why there is none.
-fn whole_fabric(topology: &TopologySpec) -> Result<Fabric, Refusal> {
+pub(super) fn whole_fabric(topology: &TopologySpec) -> Result<Fabric, Refusal> {
     topology.fabric().map_err(|error| Refusal {
         message: error.to_string(),
         help: error.help(),
@@ -224,34 +223,3 @@ const ANY_FABRIC: &str = "for any fabric there are [routing.agnostic], which mak
 const NO_RING: &str = "without a ring nothing but [routing.adaptive] is left of it: write that, or [routing.outflank], \
                        whose detours need none, or use a torus (a dimension is a ring if it has three or more nodes \
                        and is not `open`)";
-
-impl Checks<'_> {
-    /// The network, if it is connected and, unless it is read for its routes, every pair has one.
-    pub(super) fn network(
-        &mut self,
-        draft: &Draft,
-        fabrics: &mut Fabrics,
-        purpose: Purpose,
-    ) -> Option<Arc<Network>> {
-        let topology = draft.topology.clone()?;
-        if !self.sound(&["topology"]) {
-            return None;
-        }
-        // A routing that is read for a fabric has none where the fabric is wrong.
-        let made = match draft.routing.clone() {
-            Some(routing) => fabrics.get((topology, routing, draft.seed), purpose).map(Some),
-            None => whole_fabric(&topology).map(|_| None),
-        };
-        match made {
-            Ok(network) => network,
-            Err(Refusal { message, help, key }) => {
-                let below = |key| self.document.below("topology", key);
-                let of_topology: Vec<String> = FAILURES.into_iter().filter_map(below).collect();
-                let of_topology = of_topology.iter().map(String::as_str).chain(["topology"]);
-                let keys: Vec<&str> = key.into_iter().chain(of_topology).collect();
-                self.report(&keys, message, "", help);
-                None
-            }
-        }
-    }
-}

@@ -2,8 +2,9 @@
 
 use super::Checks;
 use crate::output_queued::{self, packets_of};
+use crate::purpose::Purpose;
 use crate::schema::Draft;
-use crate::{Purpose, RoutingSpec, TopologySpec};
+use crate::{RoutingSpec, TopologySpec};
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_engine::{Feature, OutputQueues, RouterKind};
 use flitlab_fabric::{CableClass, DIMENSION_NAMES, Fabric, Faults};

@@ -41,7 +41,6 @@ pub use points::{Obtained, Place, PointError, compute, label_at_load, label_of, 
 pub use saturation::{CRITERION, run_search, search_saturation};
 pub use scenarios_of_rows::scenarios_of_rows;
 pub use simulation::{BARS_OF_A_POINT, BARS_OF_A_RUN, Outcome, SetupError, Simulation, Work};
-pub use slowdowns::Slowdowns;
 pub use store::{Store, StoreError};
 pub use timeline::TimelineLog;
 

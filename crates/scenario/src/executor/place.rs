@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::simulation::{Outcome, SetupError, Simulation};
 use crate::Scenario;
-use crate::workload::{WorkloadSpec, Workloads};
+use crate::workload::{Slowdowns, WorkloadSpec, Workloads};
 use flitlab_base::document::quoted;
 use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
@@ -105,7 +105,7 @@ impl PlaceSearch {
     /// If it can't be simulated, or has no application whose messages cross the network.
     pub fn new(scenario: &Scenario) -> Result<Self, PlaceError> {
         let mut scenario = scenario.clone();
-        scenario.workload.slowdowns = super::Slowdowns::Untold;
+        scenario.workload.slowdowns = Slowdowns::Untold;
         let fabric = &scenario.network.fabric;
         let (mut members, mut places, mut taken) = (Vec::new(), Vec::new(), Vec::new());
         for (at, member) in scenario.workload.members().iter().enumerate() {

@@ -5,24 +5,14 @@ use std::time::Instant;
 
 use cpu_time::ThreadTime;
 
-use super::Simulation;
 use super::rows::{whole, with_latencies};
+use super::simulation::{Simulation, Unwaited};
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
-use flitlab_measure::{ClassSummary, Collector, Outgrown, Span, Stream, Watch, end_of, has_ended};
+use flitlab_measure::{ClassSummary, Collector, Span, Stream, Watch, end_of, has_ended};
 use flitlab_report::{PointResult, PointRow, Status, WorkloadRow};
 use flitlab_workload::traffic::LoadRates;
-
-/// A simulation whose end nobody waits for any longer.
-pub(super) struct Unwaited<'f> {
-    pub why: Outgrown,
-    pub engine: Engine<'f, Collector>,
-    /// The engine's memory at first.
-    pub memory: (usize, usize),
-    /// When it was built.
-    pub built: (ThreadTime, Instant),
-}
 
 impl Simulation {
     /// The rates of all loads together; `None` if there is none.

@@ -14,7 +14,6 @@ use super::rows::{
     channel_rows, failure_rows, finite_row, latency_rows, pair_rows, status_of, whole,
     with_dropped, with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
-use super::several::Unwaited;
 use super::timeline::TimelineLog;
 use super::warnings::{
     TOO_LONG, channels_warning, dropped_warning, livelock_warning, load_warnings, outgrown_warning,
@@ -40,6 +39,16 @@ use flitlab_routing::adaptive::Misroute;
 use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
+/// A simulation whose end nobody waits for any longer.
+pub(super) struct Unwaited<'f> {
+    pub why: Outgrown,
+    pub engine: Engine<'f, Collector>,
+    /// The engine's memory at first.
+    pub memory: (usize, usize),
+    /// When it was built.
+    pub built: (ThreadTime, Instant),
+}
+
 /// places.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {

@@ -3,21 +3,10 @@
 
 use super::simulation::{Outcome, Simulation};
 use crate::Scenario;
+use crate::workload::Slowdowns;
 use flitlab_base::units::Picoseconds;
 use flitlab_measure::Progress;
 use flitlab_report::{SlowdownRow, Status, WorkloadRow};
-
-/// The simulations that tell how much workloads slow each other, besides that of all at once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Slowdowns {
-    /// None.
-    #[default]
-    Untold,
-    /// Each workload that ends alone.
-    Alone,
-    /// Each workload that ends alone, and each two of which one ends.
-    Pairs,
-}
 
 /// A workload's completion time alone, by its place; `None` of loads.
 type Times = Vec<Option<Picoseconds>>;

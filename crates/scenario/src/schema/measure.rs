@@ -1,7 +1,7 @@
 //! `[measure]`: for how long, and how precisely.
 
 use crate::Workloads;
-use crate::executor::Slowdowns;
+use crate::workload::Slowdowns;
 use flitlab_base::document::{Flag, Number, Reader, Whole, WordOr, time};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{OutputQueues, RouterKind};

@@ -1,6 +1,6 @@
 //! Mistakes of a sweep's keys together, or on top of the document.
 
-use super::{Loads, axis::Setting, grid::Key, table::SweepTable, zip};
+use super::{axis::Setting, grid::Key, loads::Loads, table::SweepTable, zip};
 use crate::workload::{LOAD_TABLE, SEVERAL, WorkloadKind};
 use crate::{Document, series::LOAD};
 use flitlab_base::document::{Diagnostic, Location, Node, Value, nearest, quoted};

@@ -2,7 +2,8 @@
 
 use std::{marker::PhantomData, str::FromStr};
 
-use crate::{Document, sweep::Point};
+use super::point::Point;
+use crate::Document;
 use flitlab_base::document::{
     Diagnostic, Flag, Kind, List, Listed, Node, Reader, Slot, Text, Value, Word, nearest, quoted,
     wrong_type,

@@ -8,7 +8,9 @@ mod cell;
 mod checks;
 mod figures;
 mod grid;
+mod loads;
 mod named;
+mod point;
 mod slurm;
 mod table;
 mod toml;
@@ -19,17 +21,21 @@ mod zip;
 use std::collections::BTreeSet;
 
 use super::{
-    Document, Identity, Purpose, Reading, Resolved, Scenario,
+    Document, Identity, Scenario,
     checks::Fabrics,
     executor::{KeptChannels, MANY_CHANNELS},
     resolved,
     schema::{self, CHANNELS},
     series::{self, LOAD},
 };
+use crate::purpose::Purpose;
+use crate::read::Reading;
+use crate::resolved::Resolved;
 use axis::{Axis, Choice};
 pub use figures::Figures;
 use flitlab_base::document::{Diagnostic, Diagnostics, Hints, Missed, Node, Reader, Value};
-use flitlab_report::figure::short_name;
+pub use loads::{CurvePrecision, Loads};
+pub use point::Point;
 pub use slurm::{SlurmSettings, check_sbatch_option, check_slurm_name};
 use table::SweepTable;
 use unasked::Comparison;
@@ -68,68 +74,6 @@ pub struct Sweep {
     implied: BTreeSet<String>,
     /// `[sweep]` with every value written out.
     table: String,
-}
-
-/// Which loads the points of a sweep have.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Loads {
-    /// Those that are written. A series ends after so many loads in a row that do not reach a steady
-    /// state; none does if `None`.
-    Written { past_saturation: Option<usize> },
-    /// Each series finds those that its curve needs (`"auto"`), the same ones in all repetitions.
-    Curve(CurvePrecision),
-    /// Each point finds the highest that it sustains, by bisection to this width in load.
-    Saturation { tolerance: f64 },
-}
-
-/// How exactly a curve is drawn that finds its loads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CurvePrecision {
-    /// Between the highest load that is sustained and the lowest that is not, as a share of the
-    /// load.
-    pub load: f64,
-    /// By which share of the latency a straight line between two points may be off the curve.
-    pub latency: f64,
-}
-
-impl CurvePrecision {
-    /// If nothing is said.
-    pub(super) const USUAL: Self = Self { load: 0.01, latency: 0.05 };
-}
-
-/// One scenario of a sweep.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// Key and value, in the order of nesting, but for the seed of repetitions. Values are as
-    /// written, texts without quotes.
-    pub assignments: Vec<(String, String)>,
-    /// Settings of the grid alone, which do not depend on how a named series is written. A topology
-    /// or a routing has its name as its value, with the keys that tell it from others of the grid.
-    pub of_grid: Vec<(String, String)>,
-    /// The name of its curve in a legend: the values of all keys but the load and what is zipped
-    /// with it, or the name that the series was given. May be empty.
-    pub series: String,
-    /// The name of its curve's figure; empty if all curves are in one.
-    pub figure: String,
-    /// Which of the repetitions it is, from 0; each has the seed after the one before.
-    pub repetition: u32,
-    /// The sweep's document with these values set.
-    pub document: Document,
-    pub scenario: Scenario,
-    pub identity: Identity,
-}
-
-impl Point {
-    /// The load as it is written, if the sweep gives it.
-    pub fn load(&self) -> Option<&str> {
-        let load = self.assignments.iter().find(|(key, _)| key == LOAD);
-        load.map(|(_, load)| load.as_str())
-    }
-
-    /// The name of its series beside the others of its figure.
-    fn series_in_figure(&self) -> String {
-        short_name(&self.series, &self.figure)
-    }
 }
 
 impl Sweep {
@@ -216,7 +160,7 @@ impl Sweep {
                 match Scenario::read_with(&document, fabrics) {
                     Ok((mut scenario, mut read)) => {
                         by_group += usize::from(keep_groups(&document, &mut scenario, &mut read));
-                        let identity = read.identity();
+                        let identity = Identity::new(&read);
                         let Choice { assignments, of_grid, series } = choice.clone();
                         let figure = figure(&assignments, table.figures.each.as_deref());
                         let point = Point {

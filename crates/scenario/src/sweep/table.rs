@@ -1,12 +1,12 @@
 //! `[sweep]` as it is written.
 
 use super::{
-    CurvePrecision, Figures, Loads, SlurmSettings,
     axis::Step,
-    figures,
+    figures::{self, Figures},
     grid::{Grid, Key, Swept},
+    loads::{CurvePrecision, Loads},
     named::NamedSeries,
-    slurm,
+    slurm::{self, SlurmSettings},
     zip::{Group, Zip},
 };
 use crate::series::LOAD;

@@ -2,7 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{CurvePrecision, Loads, named, table::SweepTable, zip::Zip};
+use super::{
+    loads::{CurvePrecision, Loads},
+    named,
+    table::SweepTable,
+    zip::Zip,
+};
 use crate::load::AUTO;
 use crate::series::LOAD;
 use flitlab_base::document::{Kind, Node, Value, quoted};

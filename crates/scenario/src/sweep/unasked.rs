@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Point, named, table::SweepTable};
-use crate::{Document, Resolved};
+use super::{named, point::Point, table::SweepTable};
+use crate::Document;
+use crate::resolved::Resolved;
 
 /// The tables whose defaults follow from the topology and the routing, by the preset that goes with
 /// them.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::{Point, Sweep};
-use crate::Resolved;
+use crate::resolved::Resolved;
 
 /// What series have more or less of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -3,6 +3,7 @@
 use super::*;
 use flitlab_fabric::Fabric;
 use flitlab_routing::{ForwardingQuality, Routes};
+use std::sync::Arc;
 
 /// A small fabric of a kind, with all that it needs.
 pub(super) fn smallest(name: &str) -> String {

@@ -13,10 +13,12 @@ mod load;
 mod nodes;
 mod remote_memory;
 mod several;
+mod slowdowns;
 
-pub(crate) use nodes::{Allocator, allocation};
+pub(crate) use nodes::{Allocator, SEVERAL, allocation};
 pub use several::{BoundMember, Member, Share, Workloads};
-pub(crate) use several::{SEVERAL, read, whole};
+pub(crate) use several::{read, whole};
+pub use slowdowns::Slowdowns;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -24,7 +26,8 @@ use std::sync::Arc;
 
 use crate::checks::Checks;
 use crate::executor::{Outcome, SetupError};
-use crate::{Purpose, RoutingSpec, Scenario};
+use crate::purpose::Purpose;
+use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader};
 use flitlab_base::memory::Shortage;
 use flitlab_base::registry::{Component, Registered, Registry, Row};

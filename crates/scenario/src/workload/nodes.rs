@@ -8,6 +8,9 @@ use flitlab_base::narrow::narrow;
 use flitlab_fabric::{NodeName, Places};
 use flitlab_workload::traffic::{Allocation, AllocationError, Free};
 
+/// The table of several workloads.
+pub(crate) const SEVERAL: &str = "workloads";
+
 /// The most nodes that can be asked for.
 const MOST: u64 = 1 << 27;
 
@@ -53,7 +56,7 @@ impl Kind for NodeSets<'_> {
 
 /// Reads the rule by which workloads get nodes that only count them.
 pub(crate) fn allocation(reader: &mut Reader<'_>) -> Allocation {
-    if !reader.is_documenting() && !reader.has(super::SEVERAL) {
+    if !reader.is_documenting() && !reader.has(SEVERAL) {
         let message = "only workloads of [workloads] are given nodes";
         let help = "leave it out, or give each workload a table of [workloads], with `nodes`";
         reader.forbid("node_allocation", message, help);

@@ -3,12 +3,15 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::nodes::SEVERAL;
+use super::slowdowns::Slowdowns;
 use super::{
     Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds, read_kind,
 };
 use crate::checks::Checks;
-use crate::executor::{SetupError, Simulation, Slowdowns};
-use crate::{Purpose, RoutingSpec, Scenario};
+use crate::executor::{SetupError, Simulation};
+use crate::purpose::Purpose;
+use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader, Whole, time};
 use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
@@ -21,9 +24,6 @@ use flitlab_workload::traffic::{
     Access, ApplicationSpec, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes,
     Pattern, Placement, Several, Silent, Until, Workload,
 };
-
-/// The table of several workloads.
-pub(crate) const SEVERAL: &str = "workloads";
 
 /// A workload of a scenario.
 #[derive(Clone, Debug)]

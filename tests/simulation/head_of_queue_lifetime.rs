@@ -9,7 +9,7 @@ use flitlab::traffic::Script;
 use flitlab::units::Picoseconds;
 use flitlab_reference::by_hand::{deliveries, line, parameters, ring};
 use flitlab_reference::differential::agree;
-use flitlab_reference::engine::run_dropping;
+use flitlab_reference::engine::expiry;
 use flitlab_reference::message::data;
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ fn packets_are_conserved() {
     assert_eq!(counters.packets_delivered + counters.packets_lost, 200);
     assert_eq!(counters.flits_delivered + counters.flits_lost, counters.flits_created);
     assert_eq!(engine.packets_under_way(), 0);
-    let (log, losses) = run_dropping(&fabric, &routes, &open, &messages);
+    let (log, losses) = expiry::run(&fabric, &routes, &open, &messages);
     assert_eq!(
         (log.packets.len() as u64, losses.packets),
         (counters.packets_delivered, counters.packets_lost)

@@ -369,7 +369,7 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
         let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let one = run_on(1, &scenario, &interruption);
         let (log, digest, losses) =
-            flit_engine::run_with_failures(fabric, routes, parameters, messages, &[failure]);
+            flit_engine::failures::run(fabric, routes, parameters, messages, &[failure]);
         let Run { counters, reports, .. } = &one;
         assert_eq!(effects(reports), losses.by_failure, "seed {seed}");
         assert_agreement(&scenario, &log, &one.log);
@@ -420,11 +420,11 @@ fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
             let one = run_on(1, &scenario, &interruption);
             let (log, losses) = if shared {
                 let (log, digest, losses) =
-                    flit_engine::run_with_failures(fabric, routes, parameters, messages, &failures);
+                    flit_engine::failures::run(fabric, routes, parameters, messages, &failures);
                 assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
                 (log, losses)
             } else {
-                engine::run_with_failures(fabric, routes, parameters, messages, &failures)
+                engine::failures::run(fabric, routes, parameters, messages, &failures)
             };
             let kind = seed as usize % KINDS.len();
             let name = format!("seed {seed}, {}, shared {shared}, {whens:?}", KINDS[kind]);
@@ -627,9 +627,9 @@ fn what_arrives(
     let told = interruption(fabric, failures);
     let (log, _, reports) = run(fabric, routes, parameters, &messages, &told);
     let losses = if parameters.kind.grants_flits() {
-        flit_engine::run_with_failures(fabric, routes, parameters, &messages, failures).2
+        flit_engine::failures::run(fabric, routes, parameters, &messages, failures).2
     } else {
-        engine::run_with_failures(fabric, routes, parameters, &messages, failures).1
+        engine::failures::run(fabric, routes, parameters, &messages, failures).1
     };
     assert_eq!(effects(&reports), losses.by_failure);
     let created = log.messages.iter().map(|message| message.created.0);

@@ -120,7 +120,7 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
             }
         }
         RouterKind::WholePackets if parameters.head_of_queue_lifetime.is_some() => {
-            let (reference, losses) = engine::run_dropping(fabric, routes, parameters, messages);
+            let (reference, losses) = engine::expiry::run(fabric, routes, parameters, messages);
             let counters = run.counters.last().expect("those at the end");
             let fast = (counters.packets_lost, counters.messages_lost);
             assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");

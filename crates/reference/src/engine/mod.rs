@@ -13,8 +13,8 @@
 
 mod collective;
 mod conservation;
-mod expiry;
-mod failures;
+pub mod expiry;
+pub mod failures;
 pub mod link;
 mod network;
 mod router;
@@ -52,9 +52,6 @@ use packet::Packet;
 use phased::Seen;
 use router::Router;
 use terminal::Terminals;
-
-pub use expiry::run as run_dropping;
-pub use failures::run as run_with_failures;
 
 /// Nothing can move any more, but packets are left.
 #[derive(Debug)]

@@ -15,7 +15,7 @@
 
 mod collective;
 mod conservation;
-mod failures;
+pub mod failures;
 mod held_credits;
 mod link;
 mod network;
@@ -46,7 +46,6 @@ use crate::engine::{
 use crate::failure::{Failures, Losses};
 
 use collective::Collective;
-pub use failures::run as run_with_failures;
 use network::{Channel, Flit, Network, Router};
 use source::Injection;
 use stalls::Stalls;
@@ -388,10 +387,4 @@ impl<'a> Simulator<'a> {
             self.terminals.complete(packet, now);
         }
     }
-}
-
-/// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it,
-/// else the lowest.
-fn first_from(pointer: usize, numbers: impl IntoIterator<Item = usize>) -> Option<usize> {
-    numbers.into_iter().min_by_key(|&number| (number < pointer, number))
 }

@@ -9,7 +9,7 @@ use flitlab_routing::Routes;
 use crate::engine::channel::{ChannelKind, Moving};
 use crate::engine::operations::{DOWN, UP};
 
-use super::{Simulator, first_from, network::Flit};
+use super::{Simulator, network::Flit, turns::first_from};
 
 /// A packet that is being sent.
 #[derive(Clone, Copy)]

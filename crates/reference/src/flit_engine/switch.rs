@@ -11,10 +11,11 @@ use crate::engine::{
 };
 
 use super::{
-    Simulator, first_from,
+    Simulator,
     held_credits::are_held,
     network::{Flit, Output},
     queue::Way,
+    turns::first_from,
 };
 
 /// A flit at a queue's head that asks for its output.

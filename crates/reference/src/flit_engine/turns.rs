@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use flitlab_engine::FlitSharing;
 
-use super::first_from;
-
 /// A table of virtual channels: flits of each one's turn, and how far the turns have come.
 struct Table {
     weights: Vec<u8>,
@@ -91,4 +89,10 @@ impl Turns {
             }
         }
     }
+}
+
+/// Of ascending numbers the first in cyclic order from a pointer: the first that is not below it,
+/// else the lowest.
+pub fn first_from(pointer: usize, numbers: impl IntoIterator<Item = usize>) -> Option<usize> {
+    numbers.into_iter().min_by_key(|&number| (number < pointer, number))
 }

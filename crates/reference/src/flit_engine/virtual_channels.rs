@@ -7,8 +7,9 @@ use flitlab_base::units::Picoseconds;
 use flitlab_routing::Routes;
 
 use super::{
-    Simulator, first_from,
+    Simulator,
     queue::Way,
+    turns::first_from,
     way::{OutputVc, Place},
 };
 

@@ -13,6 +13,7 @@
 mod common;
 
 mod application_reports;
+mod circles;
 mod compare;
 mod documents;
 mod earlier_results;

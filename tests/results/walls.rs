@@ -108,7 +108,7 @@ const KIND: &[&str] = &[
     "trace",
 ];
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -153,7 +153,7 @@ fn used(module: &[&str], text: &str) -> BTreeSet<String> {
 }
 
 /// The path of a file's module.
-fn module(path: &Path) -> Vec<&str> {
+pub fn module(path: &Path) -> Vec<&str> {
     let names = path.iter().map(|it| it.to_str().unwrap().trim_end_matches(".rs"));
     names.filter(|name| *name != "mod").collect()
 }

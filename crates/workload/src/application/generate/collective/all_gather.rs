@@ -1,7 +1,7 @@
 //! All-gather: a part of each rank to all.
 
 use super::fold::{Fold, Role, doubling};
-use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
@@ -28,7 +28,7 @@ pub(super) static ALL_GATHER: Collective = Collective {
             "two parts a round between neighbours, by turns; the ring for odd numbers of ranks.",
             |program, members, call| neighbor_exchange(program, members, parts(members, call)),
         ),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_gather),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::ALL_GATHER,
     mpich: mpich::all_gather,
@@ -126,4 +126,17 @@ fn neighbor_exchange(program: &mut Program, members: &mut Communicator<'_>, bloc
         members.exchange(program, sent, received, tags.at(round));
         pair = next[side];
     }
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| around(program, members, call),
+        |program, inside, between| {
+            around(program, between, call);
+            around(program, inside, &call.times(between.size));
+        },
+    );
 }

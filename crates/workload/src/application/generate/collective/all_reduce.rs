@@ -3,7 +3,7 @@
 use super::broadcast::SEGMENT;
 use super::fold::{Fold, Role, doubling};
 use super::{
-    Algorithm, Call, Collective, HIERARCHICAL, all_gather, hierarchical, mpich, open_mpi, reduce,
+    Algorithm, Call, Collective, HIERARCHICAL, all_gather, levels, mpich, open_mpi, reduce,
     reduce_scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
@@ -50,7 +50,7 @@ pub(super) static ALL_REDUCE: Collective = Collective {
             "half of the vector by each of two such trees, a leaf of one inside the other (NCCL).",
             double_binary_tree,
         ),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_reduce),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::ALL_REDUCE,
     mpich: mpich::all_reduce,
@@ -163,4 +163,28 @@ fn trees(
         }
     }
     program.wait(&ways);
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let is_short = is_short(members, call);
+    levels::two_levels(
+        program,
+        members,
+        |program, members| ring(program, members, call),
+        |program, inside, between| {
+            if is_short {
+                levels::up(program, inside, call);
+                levels::with_root(program, inside, between, |program, between| {
+                    recursive_doubling(program, between, call);
+                });
+                levels::down(program, inside, call);
+            } else {
+                let part = call.part(inside.size);
+                reduce_scatter::ring(program, inside, &part.times(inside.size));
+                ring(program, between, &part);
+                all_gather::around(program, inside, &part);
+            }
+        },
+    );
 }

@@ -1,7 +1,7 @@
 //! All-to-all: a part of each rank to each other one.
 
 use super::fold::doubling;
-use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
@@ -30,7 +30,7 @@ pub(super) static ALL_TO_ALL: Collective = Collective {
         ),
         Algorithm::new("bruck", "parts sent up by 1, 2, 4 and so on, together (Bruck).", bruck),
         Algorithm::new("scattered", "as linear, 32 receives and sends at a time.", scattered),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::all_to_all),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::ALL_TO_ALL,
     mpich: mpich::all_to_all,
@@ -113,4 +113,18 @@ fn scattered(program: &mut Program, members: &mut Communicator<'_>, call: &Call)
         let last = (first + WINDOW).min(members.size);
         window(program, members, first..last, &|_, _| call.bytes);
     }
+}
+
+/// First all that goes to the ranks with some place, in whatever node, to the own node's rank with
+/// that place; then between nodes.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| pairwise(program, members, call),
+        |program, inside, between| {
+            pairwise(program, inside, &call.times(between.size));
+            pairwise(program, between, &call.times(inside.size));
+        },
+    );
 }

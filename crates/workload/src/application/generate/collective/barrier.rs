@@ -4,8 +4,7 @@
 
 use super::fold::doubling;
 use super::{
-    Algorithm, Call, Collective, HIERARCHICAL, all_reduce, hierarchical, mpich, open_mpi, reduce,
-    tree,
+    Algorithm, Call, Collective, HIERARCHICAL, all_reduce, levels, mpich, open_mpi, reduce, tree,
 };
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
@@ -32,7 +31,7 @@ pub(super) static BARRIER: Collective = Collective {
             tree::down(program, members, call, u64::MAX, &tree::linear);
         }),
         Algorithm::new("binary", "up and down a binary tree.", tree::up_and_down),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::barrier),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::BARRIER,
     mpich: mpich::barrier,
@@ -44,4 +43,20 @@ pub(super) fn dissemination(program: &mut Program, members: &mut Communicator<'_
         let sent = (call.bytes, members.up(distance));
         members.exchange(program, sent, (call.bytes, members.down(distance)), tags.at(round));
     }
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| dissemination(program, members, call),
+        |program, inside, between| {
+            levels::up(program, inside, call);
+            levels::with_root(program, inside, between, |program, between| {
+                dissemination(program, between, call);
+            });
+            levels::down(program, inside, call);
+        },
+    );
 }

@@ -1,8 +1,7 @@
 //! Broadcast: the root's vector to all.
 
 use super::{
-    Algorithm, Call, Collective, HIERARCHICAL, all_gather, hierarchical, mpich, open_mpi, scatter,
-    tree,
+    Algorithm, Call, Collective, HIERARCHICAL, all_gather, levels, mpich, open_mpi, scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
@@ -45,7 +44,7 @@ pub(super) static BROADCAST: Collective = Collective {
             "parts scattered along a binomial tree and gathered around a ring (van de Geijn).",
             |program, members, call| scatter_all_gather(program, members, call, all_gather::ring),
         ),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::broadcast),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::BROADCAST,
     mpich: mpich::broadcast,
@@ -60,4 +59,19 @@ fn scatter_all_gather(
     let blocks = Blocks::of(call.bytes, members.size);
     scatter::binomial(program, members, blocks);
     gather(program, members, blocks);
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| levels::down(program, members, call),
+        |program, inside, between| {
+            levels::with_root(program, inside, between, |program, between| {
+                levels::down(program, between, call);
+            });
+            levels::down(program, inside, call);
+        },
+    );
 }

@@ -1,7 +1,7 @@
 //! Gather: a part of each rank to the root.
 
 use super::tree::{self, binomial_descendants};
-use super::{Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::Program;
 
@@ -10,7 +10,7 @@ pub(super) static GATHER: Collective = Collective {
     algorithms: &[
         Algorithm::new("binomial", "along a binomial tree, more on each level.", binomial),
         Algorithm::new("linear", "from each rank to the root.", linear),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::gather),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::GATHER,
     mpich: mpich::binomial,
@@ -37,4 +37,20 @@ fn linear(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
     let receives: Vec<_> =
         others.map(|from| members.begin_receive(program, call.bytes, from, tag)).collect();
     program.wait(&receives);
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| binomial(program, members, call),
+        |program, inside, between| {
+            binomial(program, inside, call);
+            let of_node = call.times(inside.size);
+            levels::with_root(program, inside, between, |program, between| {
+                binomial(program, between, &of_node);
+            });
+        },
+    );
 }

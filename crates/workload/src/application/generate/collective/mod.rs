@@ -18,7 +18,7 @@ mod barrier;
 mod broadcast;
 mod fold;
 mod gather;
-mod hierarchical;
+mod levels;
 mod mpich;
 mod open_mpi;
 mod parts;
@@ -31,7 +31,7 @@ mod tree;
 mod tests;
 
 pub use all_to_all::{all_to_all_v_linear, all_to_all_v_pairwise};
-pub use hierarchical::{HIERARCHICAL, one_level};
+pub use levels::{HIERARCHICAL, one_level};
 pub use parts::{all_gather_v, gather_v, reduce_scatter_v, scan, scatter_v};
 
 use super::communicator::Communicator;

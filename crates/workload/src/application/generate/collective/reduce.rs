@@ -3,7 +3,7 @@
 use super::broadcast::SEGMENT;
 use super::fold::{Fold, doubling};
 use super::{
-    Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi, reduce_scatter, tree,
+    Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi, reduce_scatter, tree,
 };
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
@@ -34,7 +34,7 @@ pub(super) static REDUCE: Collective = Collective {
             "parts combined by recursive halving, then gathered along a binomial tree.",
             rabenseifner,
         ),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::reduce),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::REDUCE,
     mpich: mpich::reduce,
@@ -63,4 +63,19 @@ fn rabenseifner(program: &mut Program, members: &mut Communicator<'_>, call: &Ca
         }
         members.receive(program, blocks.span(number + distance, distance), other, tags.at(round));
     }
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| levels::up(program, members, call),
+        |program, inside, between| {
+            levels::up(program, inside, call);
+            levels::with_root(program, inside, between, |program, between| {
+                levels::up(program, between, call);
+            });
+        },
+    );
 }

@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use super::fold::{Fold, Role, doubling};
-use super::{
-    Algorithm, Call, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi, reduce, scatter,
-};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi, reduce, scatter};
 use crate::application::generate::communicator::{Communicator, Tags};
 use crate::application::generate::program::{Blocks, Program};
 
@@ -31,7 +29,7 @@ pub(super) static REDUCE_SCATTER: Collective = Collective {
                 scatter::linear(program, members, Blocks::of(call.bytes, members.size));
             },
         ),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::reduce_scatter),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::REDUCE_SCATTER,
     mpich: mpich::reduce_scatter,
@@ -131,4 +129,18 @@ pub(super) fn around(program: &mut Program, members: &mut Communicator<'_>, call
         members.exchange(program, sent, (received, members.down(1)), tags.at(round));
         call.combine(program, received);
     }
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    levels::two_levels(
+        program,
+        members,
+        |program, members| ring(program, members, call),
+        |program, inside, between| {
+            let part = call.part(inside.size);
+            ring(program, inside, &part.times(inside.size));
+            ring(program, between, &part);
+        },
+    );
 }

@@ -1,7 +1,7 @@
 //! Scatter: parts of the root's vector to each rank.
 
 use super::tree::{self, binomial_descendants};
-use super::{Algorithm, Collective, HIERARCHICAL, hierarchical, mpich, open_mpi};
+use super::{Algorithm, Call, Collective, HIERARCHICAL, levels, mpich, open_mpi};
 use crate::application::generate::communicator::Communicator;
 use crate::application::generate::program::{Blocks, Program};
 
@@ -20,7 +20,7 @@ pub(super) static SCATTER: Collective = Collective {
             let total = call.bytes * u64::from(members.size);
             linear(program, members, Blocks::of(total, members.size));
         }),
-        Algorithm::new(HIERARCHICAL, hierarchical::DOC, hierarchical::scatter),
+        Algorithm::new(HIERARCHICAL, levels::DOC, hierarchical),
     ],
     open_mpi: open_mpi::SCATTER,
     mpich: mpich::binomial,
@@ -47,4 +47,22 @@ pub(super) fn linear(program: &mut Program, members: &mut Communicator<'_>, bloc
     let sends: Vec<_> =
         others.map(|to| members.begin_send(program, blocks.at(to), to, tag)).collect();
     program.wait(&sends);
+}
+
+/// On both levels.
+fn hierarchical(program: &mut Program, members: &mut Communicator<'_>, call: &Call) {
+    let parts = |members: &Communicator<'_>, each: u32| {
+        Blocks::of(call.times(each * members.size).bytes, members.size)
+    };
+    levels::two_levels(
+        program,
+        members,
+        |program, members| binomial(program, members, parts(members, 1)),
+        |program, inside, between| {
+            levels::with_root(program, inside, between, |program, between| {
+                binomial(program, between, parts(between, inside.size));
+            });
+            binomial(program, inside, parts(inside, 1));
+        },
+    );
 }

@@ -6,8 +6,7 @@ use super::bars::{Bar, BarChart, Group, TICKS, highest};
 use super::drawing::Figure;
 use super::kind::{Draw, FigureKind, FigureTask, Named, only};
 use super::legend::{Legend, Sample};
-use super::names;
-use super::names::series_of;
+use super::names::{self, series_of};
 use super::palette::{BAR, Colour, of_series};
 use flitlab_base::registry::Row;
 

@@ -2,8 +2,7 @@
 
 use super::bars::{Bar, Group};
 use super::legend::{Legend, Sample};
-use super::names;
-use super::names::series_of;
+use super::names::{self, series_of};
 use super::palette::BAR;
 use super::style::Pens;
 
@@ -61,8 +60,14 @@ fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend, split: Split) -> 
     }
     let pens = pens.among(members.iter().map(String::as_str));
     let look = |member: &str| pens.of(member).colour;
+    // There are fewer colours than there may be members: every other one of a colour is hollow.
+    let is_hollow = |member: &str| {
+        let before = members.iter().take_while(|it| *it != member);
+        before.filter(|it| look(it) == look(member)).count() % 2 == 1
+    };
     for member in &members {
-        legend.series(Sample::Bar(look(member)), member.clone());
+        let sample = if is_hollow(member) { Sample::HollowBar } else { Sample::Bar };
+        legend.series(sample(look(member)), member.clone());
     }
     let group = |name: &String| {
         let own = parts.iter().zip(values).filter(|(part, _)| part.0 == *name);
@@ -72,9 +77,36 @@ fn crossed(values: &[Value], pens: &Pens, legend: &mut Legend, split: Split) -> 
             whisker: it.whisker,
             colour: look(&part.1),
             note: String::new(),
-            hollow: false,
+            hollow: is_hollow(&part.1),
         };
         Group { label: name.clone(), bars: own.map(bar).collect() }
     };
     Some(firsts.iter().map(group).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_a_colour_are_told_apart() {
+        let names: Vec<String> = (0..9).map(|number| format!("s{number}")).collect();
+        let value = |figure: &str, series: &String| Value {
+            figure: figure.into(),
+            series: series.clone(),
+            value: 1.0,
+            whisker: None,
+        };
+        let values: Vec<Value> =
+            ["a", "b"].iter().flat_map(|it| names.iter().map(|name| value(it, name))).collect();
+        let mut legend = Legend::default();
+        let groups = groups(&values, &Pens::new(names.iter().map(String::as_str)), &mut legend);
+        for group in &groups {
+            let mut looks: Vec<_> = group.bars.iter().map(|bar| (bar.colour, bar.hollow)).collect();
+            assert!(looks.iter().filter(|look| look.1).count() == 2, "{looks:?}");
+            looks.sort_unstable();
+            looks.dedup();
+            assert_eq!(looks.len(), 9);
+        }
+    }
 }

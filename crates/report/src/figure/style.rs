@@ -4,8 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::names;
-use super::names::series_of;
+use super::names::{self, series_of};
 use super::palette::{Colour, Dash, Marker, Pen, SERIES, of_series};
 
 /// The chosen parts of a series' pen; the rest follows from its place among all series.

@@ -23,6 +23,7 @@ angara-osu/atomics          sweep scenarios/angara/osu-atomics.toml
 outflank/applications       sweep scenarios/outflank/applications.toml
 outflank/dilation           sweep scenarios/outflank/dilation.toml
 outflank/load-following     sweep scenarios/outflank/load-following.toml
+outflank/two-phase          sweep scenarios/outflank/two-phase.toml | saturation
 outflank/angara-8x8x8       sweep scenarios/outflank/angara-8x8x8.toml
 angara-adaptive-failures    sweep scenarios/studies/angara-adaptive-failures.toml
 dragonfly-routing           sweep scenarios/studies/dragonfly-routing.toml | latency

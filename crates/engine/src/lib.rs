@@ -2,8 +2,8 @@
 //!
 //! An [`Engine`] simulates a [`Fabric`] with [`Routes`], [`Parameters`] of routers and links, and a
 //! [`Workload`](flitlab_workload::traffic::Workload). An [`Observer`] gets each delivery;
-//! [`measure`] has observers and loops that measure loads and finite workloads. [`run_script`] is
-//! the shortest way for a list of messages.
+//! `flitlab-measure` has observers and loops that measure loads and finite workloads. [`run_script`]
+//! is the shortest way for a list of messages.
 //!
 //! # Example
 //!
@@ -39,7 +39,7 @@
 //!
 //! The engine knows routers, ports, channels, virtual channels, and routes as runs of ports. It
 //! does not know dimensions, patterns or statistics over packets: those are in fabric, workload
-//! and [`measure`]. The model that it implements is docs/model.md.
+//! and measure. The model that it implements is docs/model.md.
 //!
 //! # One router at a time
 //!

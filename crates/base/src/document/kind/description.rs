@@ -40,7 +40,7 @@ impl Slot<'_> {
     }
 }
 
-/// The values that a key takes, such as [`Whole`] numbers of a range. One description serves
+/// The values that a key takes, such as [`Whole`](super::Whole) numbers of a range. One description serves
 /// reading, messages, the reference page and the resolved scenario with all its defaults.
 pub trait Kind {
     /// The type of the values that are read.

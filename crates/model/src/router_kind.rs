@@ -8,8 +8,9 @@ use flitlab_base::units::{Bytes, Picoseconds, Rate};
 pub enum RouterKind {
     /// A channel is granted to a packet until its end. Packets wait in buffers at inputs.
     WholePackets,
-    /// The same, and packets wait behind the crossbar, too (docs/model.md, "Buffers at outputs"): in
-    /// so many flits for each virtual channel of an output.
+    /// A channel is granted to a packet until its end. Packets wait in buffers at inputs, and behind
+    /// the crossbar in buffers of so many flits, one for each virtual channel of an output
+    /// (docs/model.md, "Buffers at outputs").
     OutputBuffers(u32),
     /// Channels are shared flit by flit (docs/model.md, "Links shared flit by flit").
     SharedLinks(FlitSharing),

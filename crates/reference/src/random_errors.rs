@@ -30,9 +30,10 @@ impl Scenario {
     #[must_use]
     pub fn with_errors_of_flits(self, seed: u64) -> Self {
         let mut scenario = self.with_errors(seed);
-        if let RouterKind::SharedLinks(sharing) = &mut scenario.parameters.kind {
-            sharing.stall_times = false;
-        }
+        let RouterKind::SharedLinks(sharing) = &mut scenario.parameters.kind else {
+            panic!("they are shared")
+        };
+        sharing.stall_times = false;
         scenario
     }
 

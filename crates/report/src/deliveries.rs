@@ -30,8 +30,8 @@ table! {
         /// Hops more than a shortest way has.
         dilation: u32 as Given<Count<u32>>, "dilation", "dilation", Count, usual;
         /// The detour that adaptive routing chose for it: `outflank` or `wraparound`, by the kind of
-        /// its intermediate node, `orthant`, or, of rules with phases, `source` or `way`, by where
-        /// they left the minimal ways; empty if it chose none.
+        /// its intermediate node, `orthant`, or, by where it left the minimal ways, `source` or `way`;
+        /// empty if it chose none.
         derouted: String as Text<String>, "derouted", "derouted", Label, usual;
         /// When it entered its source queue.
         created: Picoseconds as Given<Nanoseconds>, "created_ns", "created", Label, usual;

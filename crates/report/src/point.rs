@@ -174,8 +174,8 @@ table! {
         derouted_wraparound: Option<f64> as Number, "derouted_wraparound", "derouted by wraparound nodes", Throughput, more;
         /// Share of packets led off the shortest ways into another orthant.
         derouted_orthant: Option<f64> as Number, "derouted_orthant", "derouted into other orthants", Throughput, more;
-        /// Share of packets that left the minimal ways at their source's switch, by a rule with
-        /// phases, also of tori.
+        /// Share of packets that left the minimal ways at their source's switch: by a rule with
+        /// phases, or on a torus by way of a node that is drawn.
         derouted_at_source: Option<f64> as Number, "derouted_at_source", "derouted at the source", Throughput, more;
         /// Share of packets that left the minimal ways at a later switch, by a rule with phases.
         derouted_on_the_way: Option<f64> as Number, "derouted_on_the_way", "derouted on the way", Throughput, more;

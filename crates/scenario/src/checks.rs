@@ -7,7 +7,6 @@ mod bubbles;
 mod errors;
 mod fabrics;
 mod features;
-mod held_credits;
 mod lifetime;
 mod output_buffer;
 mod output_queued;
@@ -77,7 +76,6 @@ pub(super) fn run(
         checks.errors(draft, packets, fabric);
         checks.responder_resources(draft);
         checks.lifetime(draft);
-        checks.held_credits(draft);
     }
     if let Some(workload) = draft.workload.as_ref().filter(|_| purpose != Purpose::Routes) {
         let (seed, routing) = (draft.seed, draft.routing.as_ref());

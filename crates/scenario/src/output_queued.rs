@@ -61,9 +61,8 @@ pub(crate) fn routing(rules: &AdaptiveRules) -> Result<Routing, (&'static str, &
     // The weights are those on any torus, and a small one has its detours at once.
     let small = Torus::new(&[3], &[]).expect("a ring");
     let detours = rules.non_minimal.detours(&small).ok().flatten();
-    let [rule, of_two_phases] = ["routing.pick_orthant.rule", "routing.two_phase"];
-    let key = if rules.non_minimal.table() == "two_phase" { of_two_phases } else { rule };
-    let detours = detours.ok_or((key, "this rule is not one of the paper's"))?;
+    let rule = "routing.pick_orthant.rule";
+    let detours = detours.ok_or((rule, "this rule is not one of the paper's"))?;
     let distance = detours.weights.distance;
     if detours.full_distance != distance {
         let key = match detours.family {

@@ -1,7 +1,8 @@
 //! Adaptive routings, from docs/model.md ("Adaptive routing"), \[outflank\], \[goal-routing\],
-//! \[cqr\], \[valiant\], \[romm\] and \[rlb\] alone: where packets may go on, what they are bound to, which detour pays. Shared with
-//! the fast engine are the rules as the scenario has them, the torus, and the table of the escape,
-//! which is data. Everything is looked for anew each time, coordinate by coordinate.
+//! \[cqr\], \[valiant\], \[romm\] and \[rlb\] alone: where packets may go on, what they are bound to,
+//! which detour pays. Shared with the fast engine are the rules as the scenario has them, the torus,
+//! and the table of the escape, which is data. Everything is looked for anew each time, coordinate by
+//! coordinate.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};

@@ -68,7 +68,8 @@ impl Parts<'_> {
 }
 
 impl Scenario {
-    /// The features of the [table](flitlab_engine::FEATURES) that it asks its routers for.
+    /// The features of the [table](flitlab_engine::FEATURES) that it asks its routers for, but for
+    /// those whose keys are refused where they are read.
     pub fn features(&self) -> Vec<Feature> {
         let parts = Parts {
             parameters: &self.parameters,
@@ -96,6 +97,10 @@ impl Checks<'_> {
             is_collective: draft.workload.as_ref().is_some_and(|it| it.is_collective()),
         };
         for (feature, key) in parts.asked() {
+            // Without buffers behind the crossbar, shared links have no more to show than whole packets.
+            let shows_nothing = kind.sharing().is_some_and(|sharing| sharing.output_buffer == 0);
+            let is_held = feature == Feature::HeldCredits;
+            let kind = if is_held && shows_nothing { &RouterKind::WholePackets } else { kind };
             let Some(why) = feature.refusal(kind) else { continue };
             if let Some((other, help)) = way_out(feature, kind) {
                 // Of buffers at outputs the culprit is likelier the buffer.

@@ -15,9 +15,8 @@ use flitlab::routing::Routes;
 use flitlab::traffic::Script;
 use flitlab_reference::differential::{
     CIOQ_FEATURES, FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features,
-    has_dateline, packet_scenario, packet_scenario_with_collectives, run_flits,
+    has_dateline, packet_scenario, packet_scenario_with_collectives, run_flits, simulate_flits,
 };
-use flitlab_reference::flit_engine;
 use flitlab_reference::random_cioq_scenario::cioq_scenario;
 use flitlab_reference::random_flit_scenario::{
     LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
@@ -223,16 +222,11 @@ fn instants_that_are_left_out_would_change_nothing() {
     for seed in 0..24 {
         let scenario = flit_scenario_of_any_links(seed);
         let scenario = if seed % 3 == 0 { scenario.with_collectives(seed) } else { scenario };
-        let Scenario { fabric, routes, parameters, messages, collective } = &scenario;
-        let (log, digest, stuck) = run_flits(&scenario);
-        let operations = collective.as_ref();
-        let every_tick =
-            flit_engine::run_every_tick(fabric, routes, parameters, messages, operations);
-        let every_tick = match every_tick {
-            Ok((log, digest)) => (log, digest, false),
-            Err(deadlock) => (deadlock.log, deadlock.digest, true),
-        };
-        assert_eq!((log, digest, stuck), every_tick, "seed {seed}");
+        let [some, all] = [false, true].map(|every_tick| {
+            let ended = simulate_flits(&scenario, every_tick);
+            (ended.log, ended.own.digest, ended.stuck.is_some())
+        });
+        assert_eq!(some, all, "seed {seed}");
     }
 }
 

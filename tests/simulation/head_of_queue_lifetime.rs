@@ -9,7 +9,7 @@ use flitlab::traffic::Script;
 use flitlab::units::Picoseconds;
 use flitlab_reference::by_hand::{deliveries, line, parameters, ring};
 use flitlab_reference::differential::agree;
-use flitlab_reference::engine::expiry;
+use flitlab_reference::engine;
 use flitlab_reference::message::data;
 use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
@@ -89,9 +89,9 @@ fn packets_are_conserved() {
     assert_eq!(counters.packets_delivered + counters.packets_lost, 200);
     assert_eq!(counters.flits_delivered + counters.flits_lost, counters.flits_created);
     assert_eq!(engine.packets_under_way(), 0);
-    let (log, losses) = expiry::run(&fabric, &routes, &open, &messages);
+    let ended = engine::simulator(&fabric, &routes, &open, &messages, None).run(false);
     assert_eq!(
-        (log.packets.len() as u64, losses.packets),
+        (ended.log.packets.len() as u64, ended.losses.packets),
         (counters.packets_delivered, counters.packets_lost)
     );
 }

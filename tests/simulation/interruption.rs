@@ -21,11 +21,12 @@ use flitlab::{
     units::{Bytes, Picoseconds},
 };
 use flitlab_reference::agreement::assert_agreement;
-use flitlab_reference::failure::{Effects, Failure};
 use flitlab_reference::message::data;
 use flitlab_reference::random_failure::{self, Failing, KINDS, When, interruption, is_connected};
 use flitlab_reference::random_flit_scenario::share;
 use flitlab_reference::random_scenario::Scenario;
+use flitlab_reference::shared::failure::{Effects, Failure};
+use flitlab_reference::shared::simulation::Ended;
 use flitlab_reference::{engine, flit_engine};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -368,12 +369,13 @@ fn lose_the_same(seeds: std::ops::Range<u64>) {
         let Some((scenario, failure, interruption)) = failing(seed, true) else { continue };
         let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let one = run_on(1, &scenario, &interruption);
-        let (log, digest, losses) =
-            flit_engine::failures::run(fabric, routes, parameters, messages, &[failure]);
+        let failures = [failure];
+        let simulator = flit_engine::simulator(fabric, routes, parameters, messages, None);
+        let Ended { log, losses, own, .. } = simulator.run_with(&failures);
         let Run { counters, reports, .. } = &one;
         assert_eq!(effects(reports), losses.by_failure, "seed {seed}");
         assert_agreement(&scenario, &log, &one.log);
-        assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
+        assert_eq!(one.digest, own.digest, "seed {seed}: flits that delay no packet");
         assert_eq!(counters.packets_lost, losses.packets, "seed {seed}");
         assert_eq!(counters.messages_lost, losses.messages.len() as u64, "seed {seed}");
         for threads in [2, 3] {
@@ -419,12 +421,14 @@ fn lose_the_same_with_every_routing(seeds: impl Iterator<Item = u64>) {
             let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
             let one = run_on(1, &scenario, &interruption);
             let (log, losses) = if shared {
-                let (log, digest, losses) =
-                    flit_engine::failures::run(fabric, routes, parameters, messages, &failures);
-                assert_eq!(one.digest, digest, "seed {seed}: flits that delay no packet");
+                let simulator = flit_engine::simulator(fabric, routes, parameters, messages, None);
+                let Ended { log, losses, own, .. } = simulator.run_with(&failures);
+                assert_eq!(one.digest, own.digest, "seed {seed}: flits that delay no packet");
                 (log, losses)
             } else {
-                engine::failures::run(fabric, routes, parameters, messages, &failures)
+                let simulator = engine::simulator(fabric, routes, parameters, messages, None);
+                let Ended { log, losses, .. } = simulator.run_with(&failures);
+                (log, losses)
             };
             let kind = seed as usize % KINDS.len();
             let name = format!("seed {seed}, {}, shared {shared}, {whens:?}", KINDS[kind]);
@@ -627,9 +631,11 @@ fn what_arrives(
     let told = interruption(fabric, failures);
     let (log, _, reports) = run(fabric, routes, parameters, &messages, &told);
     let losses = if parameters.kind.grants_flits() {
-        flit_engine::failures::run(fabric, routes, parameters, &messages, failures).2
+        let simulator = flit_engine::simulator(fabric, routes, parameters, &messages, None);
+        simulator.run_with(failures).losses
     } else {
-        engine::failures::run(fabric, routes, parameters, &messages, failures).1
+        let simulator = engine::simulator(fabric, routes, parameters, &messages, None);
+        simulator.run_with(failures).losses
     };
     assert_eq!(effects(&reports), losses.by_failure);
     let created = log.messages.iter().map(|message| message.created.0);

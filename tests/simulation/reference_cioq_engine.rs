@@ -18,7 +18,7 @@ use flitlab::{
 use flitlab_reference::by_hand::{
     self, FLIT, MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, rate, ring,
 };
-use flitlab_reference::cioq_engine::{Deadlock, run, run_every_tick};
+use flitlab_reference::cioq_engine::{Deadlock, run, simulator};
 use flitlab_reference::message::data;
 use flitlab_reference::random_cioq_scenario::cioq_scenario;
 use flitlab_reference::random_relation::by_relation;
@@ -334,6 +334,9 @@ fn instants_at_which_nothing_is_due_change_nothing() {
         let (parameters, messages) = (&scenario.parameters, &scenario.messages);
         let log = |result: Result<Log, Deadlock>| result.unwrap_or_else(|deadlock| deadlock.log);
         let some = log(run(fabric, routes, parameters, messages));
-        assert!(some == log(run_every_tick(fabric, routes, parameters, messages)), "seed {seed}");
+        assert!(
+            some == log(simulator(fabric, routes, parameters, messages).run(true).log()),
+            "seed {seed}"
+        );
     }
 }

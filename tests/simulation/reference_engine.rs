@@ -10,7 +10,7 @@ use flitlab::{
 use flitlab_reference::by_hand::{
     MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, parameters, rate, ring,
 };
-use flitlab_reference::engine::{Deadlock, run, run_every_tick};
+use flitlab_reference::engine::{Deadlock, run, simulator};
 use flitlab_reference::message::data;
 use flitlab_reference::random_scenario::Scenario;
 
@@ -366,7 +366,7 @@ fn ticks_left_out_change_nothing(seeds: std::ops::Range<u64>) {
     for seed in seeds {
         let Scenario { fabric, routes, parameters, messages, .. } = Scenario::random(seed);
         let run = run(&fabric, &routes, &parameters, &messages);
-        let every_tick = run_every_tick(&fabric, &routes, &parameters, &messages);
+        let every_tick = simulator(&fabric, &routes, &parameters, &messages, None).run(true).log();
         let log = |result: Result<Log, Deadlock>| result.unwrap_or_else(|deadlock| deadlock.log);
         let (run, every_tick) = (log(run), log(every_tick));
         assert_eq!(run.packets, every_tick.packets, "seed {seed}");

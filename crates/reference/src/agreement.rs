@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::random_scenario::Scenario;
-use crate::engine::link::Counts;
+use crate::shared::links::Counts;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{ChannelKind, CompletedMessage, DeliveredPacket, Engine, Log, run_script};
 use flitlab_routing::Routes;

@@ -14,7 +14,9 @@ use flitlab_workload::traffic::MessageKind;
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};
+use crate::flit_engine::FlitRouters;
 use crate::random_scenario::Scenario;
+use crate::shared::simulation::Ended;
 use crate::threads::{STOPS, compare};
 use crate::{cioq_engine, engine, flit_engine};
 
@@ -62,11 +64,16 @@ pub fn packet_scenario_with_collectives(seed: u64) -> Scenario {
 /// What the reference engine for links shared flit by flit makes of a scenario: the log, the
 /// digest, whether it ended in a deadlock.
 pub fn run_flits(scenario: &Scenario) -> (Log, Digest, bool) {
+    let Ended { log, stuck, own, .. } = simulate_flits(scenario, false);
+    (log, own.digest, stuck.is_some())
+}
+
+/// What the reference engine for links shared flit by flit comes to, with or without the instants at
+/// which nothing is due.
+pub fn simulate_flits(scenario: &Scenario, every_tick: bool) -> Ended<FlitRouters> {
     let Scenario { fabric, routes, parameters, messages, collective } = scenario;
-    match flit_engine::run_beside(fabric, routes, parameters, messages, collective.as_ref()) {
-        Ok((log, digest)) => (log, digest, false),
-        Err(deadlock) => (deadlock.log, deadlock.digest, true),
-    }
+    let collective = collective.as_ref();
+    flit_engine::simulator(fabric, routes, parameters, messages, collective).run(every_tick)
 }
 
 /// Names the seed if something panics while it is there.
@@ -90,88 +97,60 @@ pub fn agree(seed: u64, scenario: &Scenario) -> usize {
     let _named = Named(seed);
     let run = compare(&format!("seed {seed}"), scenario, &*scenario.workload(), &STOPS);
     let fast = Log { packets: run.log.0, messages: run.log.1 };
-    let (reference, stuck) = match &parameters.kind {
+    let (reference, stuck, waited) = match &parameters.kind {
         RouterKind::OutputQueues(_) => unreachable!("the engine simulates credits"),
-        RouterKind::SharedLinks(sharing) => {
-            let (reference, digest, stuck) = run_flits(scenario);
+        RouterKind::SharedLinks(_) => {
+            let ended = simulate_flits(scenario, false);
             // Without a stop.
             let (workload, log) = (scenario.workload(), Log::default());
             let mut engine = Engine::new(1, fabric, routes, parameters, workload, log);
             engine.run_until(Picoseconds::NEVER);
             if engine.find_deadlock().is_none() {
-                assert_agreement(scenario, &reference, engine.observer());
+                assert_agreement(scenario, &ended.log, engine.observer());
+                let digest = ended.own.digest;
                 assert_eq!(engine.digest(), digest, "seed {seed}: flits that delay no packet");
             }
-            if parameters.errors.is_some() && !stuck {
-                let spec = collective.as_ref();
-                let (counts, flits) =
-                    flit_engine::count(fabric, routes, parameters, messages, spec);
-                assert_equal_counts(scenario, counts, &flits);
+            agree_on_links(scenario, &ended);
+            let stalls = ended.own.stalls.filter(|_| ended.stuck.is_none());
+            if let Some(stalls) = stalls {
+                let fast = counted(scenario, |channel| channel.stalled.expect("it was asked for"));
+                assert_equal_times("stalls", seed, scenario, &stalls.times(), &fast);
             }
-            if sharing.stall_times && !stuck {
-                agree_on_stalls(seed, scenario);
-            }
-            (reference, stuck)
+            (ended.log, ended.stuck, ended.waited)
         }
         RouterKind::OutputBuffers(_) => {
-            match cioq_engine::run(fabric, routes, parameters, messages) {
-                Ok(reference) => (reference, false),
-                Err(deadlock) => (deadlock.log, true),
-            }
-        }
-        RouterKind::WholePackets if parameters.head_of_queue_lifetime.is_some() => {
-            let (reference, losses) = engine::expiry::run(fabric, routes, parameters, messages);
-            let counters = run.counters.last().expect("those at the end");
-            let fast = (counters.packets_lost, counters.messages_lost);
-            assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
-            (reference, false)
+            let ended = cioq_engine::simulator(fabric, routes, parameters, messages).run(false);
+            (ended.log, ended.stuck, ended.waited)
         }
         RouterKind::WholePackets => {
-            match engine::run_counting(fabric, routes, parameters, messages, collective.as_ref()) {
-                Ok((reference, counts, flits)) => {
-                    if parameters.errors.is_some() {
-                        assert_equal_counts(scenario, counts, &flits);
-                    }
-                    (reference, false)
-                }
-                Err(deadlock) => (deadlock.log, true),
-            }
+            let collective = collective.as_ref();
+            let simulator = engine::simulator(fabric, routes, parameters, messages, collective);
+            let ended = simulator.run(false);
+            let counters = run.counters.last().expect("those at the end");
+            let fast = (counters.packets_lost, counters.messages_lost);
+            let losses = &ended.losses;
+            assert_eq!(fast, (losses.packets, losses.messages.len() as u64), "seed {seed}: losses");
+            agree_on_links(scenario, &ended);
+            (ended.log, ended.stuck, ended.waited)
         }
     };
-    assert_eq!(run.deadlock.is_some(), stuck, "seed {seed}");
+    assert_eq!(run.deadlock.is_some(), stuck.is_some(), "seed {seed}");
     assert_agreement(scenario, &reference, &fast);
-    // For all would take the reference engines twice as long.
-    if seed % 5 == 1 && !stuck {
-        agree_on_waits(seed, scenario);
+    // Packets that expire, and those that routers combine, wait for nothing that is counted.
+    let counts = collective.is_none() && parameters.head_of_queue_lifetime.is_none();
+    if counts && stuck.is_none() {
+        let reference: Vec<_> = waited.into_iter().map(|waited| [waited]).collect();
+        let fast = counted(scenario, |channel| [channel.waited.expect("it is counted")]);
+        assert_equal_times("waits", seed, scenario, &reference, &fast);
     }
     fast.packets.len()
 }
 
-/// Compares for how long the packets that each channel carried had waited for it, of which the fast
-/// engine counts a part anew. Packets that expire, and those that routers combine, are left out.
-fn agree_on_waits(seed: u64, scenario: &Scenario) {
-    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
-    if collective.is_some() || parameters.head_of_queue_lifetime.is_some() {
-        return;
+/// Compares what links that err have counted, unless the network is stuck.
+fn agree_on_links<R>(scenario: &Scenario, ended: &Ended<R>) {
+    if scenario.parameters.errors.is_some() && ended.stuck.is_none() {
+        assert_equal_counts(scenario, ended.counts, &ended.flits);
     }
-    let waits = match parameters.kind {
-        RouterKind::WholePackets => engine::waits,
-        RouterKind::OutputBuffers(_) => cioq_engine::waits,
-        RouterKind::SharedLinks(_) => flit_engine::waits,
-        RouterKind::OutputQueues(_) => unreachable!("the engine simulates credits"),
-    };
-    let reference = waits(fabric, routes, parameters, messages).expect("it comes to an end");
-    let reference: Vec<_> = reference.into_iter().map(|waited| [waited]).collect();
-    let fast = counted(scenario, |channel| [channel.waited.expect("it is counted")]);
-    assert_equal_times("waits", seed, scenario, &reference, &fast);
-}
-
-/// Compares for how long packets waited for each channel, by reason.
-fn agree_on_stalls(seed: u64, scenario: &Scenario) {
-    let Scenario { fabric, routes, parameters, messages, collective } = scenario;
-    let reference = flit_engine::stalls(fabric, routes, parameters, messages, collective.as_ref());
-    let fast = counted(scenario, |channel| channel.stalled.expect("it was asked for"));
-    assert_equal_times("stalls", seed, scenario, &reference.expect("it comes to an end"), &fast);
 }
 
 /// Times that the fast engine counts of each channel that leaves a router, a part of the run anew.

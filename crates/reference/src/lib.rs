@@ -7,6 +7,7 @@
 //!
 //! | module | what it is for |
 //! |---|---|
+//! | [`shared`] | what the plain engines have in common: terminals, ways of packets, instants, failures |
 //! | [`engine`] | links that are granted to whole packets |
 //! | [`flit_engine`] | links that are shared flit by flit |
 //! | [`cioq_engine`] | links that are granted to whole packets, behind buffers at outputs |
@@ -27,7 +28,6 @@ pub mod by_hand;
 pub mod cioq_engine;
 pub mod differential;
 pub mod engine;
-pub mod failure;
 pub mod flit_engine;
 pub mod message;
 pub mod random_cables;
@@ -40,5 +40,6 @@ pub mod random_flit_scenario;
 pub mod random_phased;
 pub mod random_relation;
 pub mod random_scenario;
+pub mod shared;
 pub mod threads;
 pub mod wait_cycle;

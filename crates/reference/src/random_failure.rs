@@ -22,10 +22,10 @@ use flitlab_workload::traffic::{Message, MessageKind};
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::failure::{Failure, LOOK, made};
 use super::random_flit_scenario::share;
 use super::random_relation::{by_relation, throttle};
 use super::random_scenario::Scenario;
+use crate::shared::failure::{Failure, LOOK, made};
 
 /// What makes the routes of the whole fabric and of what is left.
 enum Maker {

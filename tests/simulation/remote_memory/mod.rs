@@ -83,8 +83,8 @@ fn ticks_that_the_reference_leaves_out_would_change_nothing() {
         let scenario = Scenario::forwarding(seed).with_remote_operations(seed);
         let Scenario { fabric, routes, parameters, messages, .. } = &scenario;
         let log = engine::run(fabric, routes, parameters, messages).unwrap();
-        let every_tick = engine::run_every_tick(fabric, routes, parameters, messages).unwrap();
-        assert_eq!(log, every_tick, "seed {seed}");
+        let all = engine::simulator(fabric, routes, parameters, messages, None).run(true);
+        assert_eq!(log, all.log().unwrap(), "seed {seed}");
     }
 }
 

@@ -66,8 +66,8 @@ impl Simulator<'_> {
         assert_eq!(buffer.queued.len() as u32, waiting + away, "each flit is in a queue once");
     }
 
-    /// Panics if anything is left anywhere, or a packet has not been delivered.
-    pub fn check_idle(&self) {
+    /// Panics if anything is left anywhere.
+    pub fn check_empty(&self) {
         self.check_conservation();
         for channel in &self.channels {
             assert!(channel.sending.is_none() && channel.flits.is_empty());
@@ -81,11 +81,5 @@ impl Simulator<'_> {
             assert_eq!(buffer.room, self.parameters.behind_crossbar());
             assert!(buffer.queued.is_empty() && buffer.leaving.is_idle());
         }
-        self.terminals.check_idle();
-        let log = &self.terminals.log;
-        let once: BTreeSet<(u32, u32)> =
-            log.packets.iter().map(|packet| (packet.source, packet.sequence)).collect();
-        assert_eq!((once.len(), log.packets.len()), (self.packets.len(), self.packets.len()));
-        assert_eq!(log.messages.len(), self.terminals.transfers.len());
     }
 }

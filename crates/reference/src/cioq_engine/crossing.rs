@@ -4,13 +4,14 @@
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Arbitration;
 
-use crate::engine::{
+use crate::shared::{
     channel::{ChannelKind, Moving, OutputName, arrived},
     choosing,
+    network::Place,
 };
 
 use super::{
-    Place, Simulator,
+    Simulator,
     deciding::Way,
     network::{Crossing, Flit, OutputBuffer},
     passage::{Passage, paced},
@@ -30,7 +31,7 @@ impl Simulator<'_> {
     pub fn grant_crossings(&mut self, router: usize, now: Picoseconds) {
         let requests = self.requests(router, now);
         let outputs = self.routers[router].outputs.len();
-        let start = self.routers[router].pointer;
+        let start = self.own.pointers[router];
         for output in (0..outputs).map(|step| (start + step) % outputs) {
             let own = requests.iter().filter(|request| request.way.output == output);
             for request in self.in_turn(router, output, own.copied().collect(), now) {
@@ -154,7 +155,7 @@ impl Simulator<'_> {
         packet.settled = false;
         let flits = packet.flits;
         let at = &mut self.routers[router];
-        at.pointer = (way.output + 1) % at.outputs.len();
+        self.own.pointers[router] = (way.output + 1) % at.outputs.len();
         let input_vcs = at.inputs.len() * usize::from(self.parameters.virtual_channels);
         let output = &mut at.outputs[way.output];
         output.pointer = (input_vc + 1) % input_vcs;
@@ -165,7 +166,7 @@ impl Simulator<'_> {
                 phased.take(packet, router as u32, (port, way.virtual_channel));
             }
         }
-        let there = &mut self.there[number];
+        let there = self.own.there.get_mut(&number).expect("it has been injected");
         let crosses = paced(there, now, flit_time);
         let passage = Passage::new(number, way.virtual_channel, &crosses, flit_time);
         let behind = self.parameters.crossbar_latency;

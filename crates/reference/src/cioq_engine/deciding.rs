@@ -1,12 +1,11 @@
 //! Heads of buffers: which of them may request, by which ways they may go on, and how they decide.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::Switching;
 use flitlab_routing::{Routes, relation::Hop};
 
-use crate::engine::{channel::OutputName, choosing, phased::Phased};
+use crate::shared::{channel::OutputName, choosing, network::Place};
 
-use super::{Place, Simulator, network::Flit};
+use super::Simulator;
 
 /// A hop of a packet: a virtual channel of an output, whose place is that among the router's.
 #[derive(Clone, Copy)]
@@ -32,14 +31,8 @@ impl Simulator<'_> {
         }
         let &(_, header) = buffer.flits.front()?;
         assert_eq!(header.index, 0, "a buffer's head is a header until it crosses");
-        let awaited = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => 0,
-            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
-        };
-        let is_awaited = |&&(_, flit): &&(Picoseconds, Flit)| {
-            flit.packet == header.packet && flit.index == awaited
-        };
-        let &(came, _) = buffer.flits.iter().find(is_awaited)?;
+        let flits = buffer.flits.iter().map(|&(came, flit)| (came, flit.packet, flit.index));
+        let came = self.came(header.packet, flits)?;
         Some((header.packet, came + self.parameters.routing_latency))
     }
 
@@ -91,61 +84,28 @@ impl Simulator<'_> {
         virtual_channels.map(way).collect()
     }
 
-    /// Lets routers see what is queued at others, if it is time: before anything happens since.
-    pub fn look_at_others(&mut self, now: Picoseconds) {
-        let Some(age) = Phased::age(self.routes) else { return };
-        let multiple = age * (now.0 / age.0);
-        let mut seen = std::mem::take(&mut self.seen);
-        seen.look((age, now), self.fabric.channel_slots(), |channel| {
-            let router = self.fabric.source(channel);
-            let port = (channel - self.fabric.outputs(router).start) as u16;
-            let router = &self.routers[router as usize];
-            let output = router.output_named(OutputName::Port(port));
-            output.map_or(0, |output| router.outputs[output].queue(multiple))
-        });
-        self.seen = seen;
-    }
-
     /// Lets heads decide how they go on that ask for the first time, and all if they decide again.
     pub fn decide(&mut self, router: usize, now: Picoseconds) {
-        let Some(phased) = &self.terminals.phased else { return };
-        for place in self.places(router) {
-            let Some(packet) = self.asking(place, now) else { continue };
-            let used = |port, vcs: &[u8]| {
-                let output = self.routers[router].output_named(OutputName::Port(port));
-                let output = &self.routers[router].outputs[output.expect("it is live")];
-                vcs.iter().map(|&vc| output.buffers[usize::from(vc)].queue(now)).sum()
-            };
-            let mut decided = self.packets[packet].clone();
-            let decides = decided.before.is_none() || self.is_time_again(now);
-            if decides && !decided.settled {
-                decided.progress = decided.before.or(decided.progress);
-            }
-            phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
-            self.packets[packet] = decided;
-            if decides && self.settles() {
-                let ways = self.ways(router, place, packet);
-                let outputs = &self.routers[router].outputs;
-                let room = |way: &Way| outputs[way.output].buffers[way.virtual_channel].room;
-                let packet = &mut self.packets[packet];
-                packet.settled |= ways.iter().any(|way| packet.flits <= room(way));
-            }
+        let asking = |place| Some((place, self.asking(place, now)?));
+        let asking: Vec<(Place, usize)> = self.places(router).filter_map(asking).collect();
+        let decides = |it: &&(Place, usize)| {
+            self.settles() && (self.packets[it.1].before.is_none() || self.is_time_again(now))
+        };
+        let settling: Vec<_> = asking.iter().filter(decides).copied().collect();
+        let asking: Vec<usize> = asking.into_iter().map(|(_, packet)| packet).collect();
+        self.decide_all(router, &asking, now);
+        for (place, packet) in settling {
+            let ways = self.ways(router, place, packet);
+            let outputs = &self.routers[router].outputs;
+            let room = |way: &Way| outputs[way.output].buffers[way.virtual_channel].room;
+            let packet = &mut self.packets[packet];
+            packet.settled |= ways.iter().any(|way| packet.flits <= room(way));
         }
-    }
-
-    /// The time at whose multiples packets that wait decide again.
-    fn again(&self) -> Option<Picoseconds> {
-        let Routes::Relation(routes) = self.routes else { return None };
-        routes.again
     }
 
     /// Whether a packet decides no more once one of its hops has room.
     fn settles(&self) -> bool {
         matches!(self.routes, Routes::Relation(routes) if routes.settles)
-    }
-
-    fn is_time_again(&self, now: Picoseconds) -> bool {
-        self.again().is_some_and(|again| now.0.is_multiple_of(again.0))
     }
 
     /// The rooms of all buffers at outputs.
@@ -163,7 +123,7 @@ impl Simulator<'_> {
     /// Notes by what queues packets decide again and by what rooms they settle, if it is time.
     pub fn look_at_queues(&mut self, now: Picoseconds) {
         if self.is_time_again(now) {
-            self.decided_by = (self.all_queues(now), self.all_rooms());
+            self.own.decided_by = (self.all_queues(now), self.all_rooms());
         }
     }
 
@@ -171,7 +131,7 @@ impl Simulator<'_> {
     /// by queues that are as they were then, and stay so, and with as much room.
     pub fn look_again(&mut self, now: Picoseconds) {
         let Some(again) = self.again() else { return };
-        let (queues, rooms) = &self.decided_by;
+        let (queues, rooms) = &self.own.decided_by;
         let are_other = |before| self.all_queues(before) != *queues;
         let settle = || self.settles() && self.all_rooms() != *rooms;
         if are_other(now) || are_other(Picoseconds::NEVER) || settle() {

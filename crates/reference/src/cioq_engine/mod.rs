@@ -4,7 +4,7 @@
 //! As `crates/reference/src/engine` does for routers that have buffers at their inputs only, it
 //! exists to hold the fast engine to that page, and shares nothing with it but plain data types.
 //! Terminals, packets and their ways are the same for all routers, and
-//! `crates/reference/src/engine` has them. Each flit is an object that sits in a buffer or is on
+//! `crates/reference/src/shared` has them. Each flit is an object that sits in a buffer or is on
 //! its way to one, and each credit is an object on its way back.
 //!
 //! One thing is computed ahead: when the last flit of a packet will go that begins to cross, or to
@@ -28,7 +28,7 @@ mod network;
 mod passage;
 mod sending;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, VecDeque};
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters, RouterKind};
@@ -36,19 +36,17 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Message;
 
-use crate::engine::{
-    adapter::{InjectionQueues, injected_on},
+use crate::shared::{
+    adapter::{self, InjectionQueues},
     channel::{Moving, arrived},
     packet::{Packet, largest},
-    phased::Seen,
-    terminal::Terminals,
+    simulation::{Routers, Simulation},
 };
 
-pub use crate::engine::Deadlock;
-use network::{Channel, Flit, Network, Router};
+pub use crate::shared::simulation::Deadlock;
+use network::{Channel, Flit, Output};
 
-/// Sends all messages, in the order of their times (those of one terminal at one time in the order
-/// given), and runs until everything has been delivered and all credits are back.
+/// Sends all messages, and runs until everything has been delivered and all credits are back.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -61,129 +59,107 @@ pub fn run(
     parameters: &Parameters,
     messages: &[Message],
 ) -> Result<Log, Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(false)
+    simulator(fabric, routes, parameters, messages).run(false).log()
 }
 
-/// For how long the packets had waited that were sent by each channel that leaves a router, at the
-/// input and at the output, in the order of routers and outputs; none if the network deadlocks.
+/// A simulation of messages.
 ///
 /// # Panics
 /// As [`run`].
-pub fn waits(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Option<Vec<Picoseconds>> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
-    simulator.go_through_all(false);
-    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
-    (simulator.terminals.undelivered == 0).then(|| outputs.map(|output| output.waited).collect())
-}
-
-/// Runs as [`run`] does, and leaves out no instant, not even those at which nothing is due.
-///
-/// # Errors
-/// If the network deadlocks.
-///
-/// # Panics
-/// As [`run`].
-pub fn run_every_tick(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Result<Log, Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(true)
-}
-
-/// A virtual channel's buffer at the input at the end of a channel.
-#[derive(Clone, Copy)]
-struct Place {
-    channel: usize,
-    virtual_channel: usize,
-}
-
-struct Simulator<'a> {
+pub fn simulator<'a>(
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
-    channels: Vec<Channel>,
-    routers: Vec<Router>,
-    terminals: Terminals<'a>,
-    /// By terminal and injection channel.
-    adapters: Vec<Vec<InjectionQueues>>,
-    packets: Vec<Packet>,
-    /// By packet, when each of its flits is in the buffer to which the header has begun to go last.
-    there: Vec<Vec<Picoseconds>>,
-    /// Instants at which something is due in the network.
-    due: BTreeSet<Picoseconds>,
-    /// Instants so far.
-    instants: u64,
-    /// What routers see of others, if they do.
-    seen: Seen,
+    messages: &[Message],
+) -> Simulator<'a> {
+    check(fabric, routes, parameters);
+    let network = network::network(fabric, parameters);
+    let own = CioqRouters {
+        pointers: vec![0; network.routers.len()],
+        there: BTreeMap::new(),
+        decided_by: (Vec::new(), Vec::new()),
+    };
+    Simulation::new((fabric, routes, parameters), messages, None, network, own)
+}
+
+type Simulator<'a> = Simulation<'a, CioqRouters>;
+
+/// Routers with buffers at their outputs.
+pub struct CioqRouters {
+    /// By router: the output that is looked at first.
+    pointers: Vec<usize>,
+    /// By packet that has been injected, when each of its flits is in the buffer to which the header
+    /// has begun to go last.
+    there: BTreeMap<usize, Vec<Picoseconds>>,
     /// The queues by which packets decided again last, and the rooms then, by router, output, then
     /// virtual channel.
     decided_by: (Vec<u32>, Vec<u32>),
 }
 
-impl<'a> Simulator<'a> {
-    fn new(
-        fabric: &'a Fabric,
-        routes: &'a Routes,
-        parameters: &'a Parameters,
-        messages: &[Message],
-    ) -> Self {
-        check(fabric, routes, parameters);
-        let Network { channels, routers, adapters } = Network::new(fabric, parameters);
-        Self {
-            fabric,
-            routes,
-            parameters,
-            channels,
-            routers,
-            terminals: Terminals::new(fabric, routes, parameters, messages),
-            adapters,
-            packets: Vec::new(),
-            there: Vec::new(),
-            due: BTreeSet::new(),
-            instants: 0,
-            seen: Seen::default(),
-            decided_by: (Vec::new(), Vec::new()),
-        }
+impl Routers for CioqRouters {
+    type Channel = Channel;
+    type Input = usize;
+    type Output = Output;
+    type Injection = InjectionQueues;
+    type Unit = ();
+
+    fn simulate(simulation: &mut Simulator<'_>, now: Picoseconds) {
+        simulation.instant(now);
     }
 
-    fn virtual_channels(&self) -> usize {
-        usize::from(self.parameters.virtual_channels)
+    fn check_conservation(simulation: &Simulator<'_>, _: Picoseconds) {
+        simulation.check_conservation();
     }
 
-    fn run(mut self, every_tick: bool) -> Result<Log, Deadlock> {
-        let now = self.go_through_all(every_tick);
-        let packets = self.terminals.undelivered;
-        if packets > 0 {
-            return Err(Deadlock { time: now, packets, log: self.terminals.log });
-        }
-        self.check_idle();
-        Ok(self.terminals.log)
+    fn check_empty(simulation: &Simulator<'_>) {
+        simulation.check_empty();
     }
 
-    /// Goes through all instants; the last one.
-    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
-        let mut now = Picoseconds::ZERO;
-        while let Some(next) = self.terminals.next_due(&self.due) {
-            now = if every_tick { now } else { next };
-            assert!(now <= next, "nothing is due before the instant at hand");
-            self.instant(now);
-            self.due.remove(&now);
-            if every_tick {
-                now += Picoseconds(1);
-            }
-        }
-        now
+    fn source_queue<'q>(
+        simulation: &'q mut Simulator<'_>,
+        packet: &Packet,
+        on_tree: Option<usize>,
+    ) -> &'q mut VecDeque<usize> {
+        adapter::source_queue(simulation, packet, on_tree)
     }
 
+    fn source_queues(queues: &mut InjectionQueues) -> impl Iterator<Item = &mut VecDeque<usize>> {
+        queues.waiting.iter_mut()
+    }
+
+    fn credits(channel: &Channel) -> &[u32] {
+        &channel.credits
+    }
+
+    /// The flits of the model's queue that began to cross before.
+    fn out(
+        simulation: &Simulator<'_>,
+        (router, output): (usize, usize),
+        virtual_channel: usize,
+        at: Picoseconds,
+    ) -> u32 {
+        simulation.routers[router].outputs[output].buffers[virtual_channel].queue(at)
+    }
+
+    fn has_failed(_: &Channel) -> bool {
+        false
+    }
+
+    fn lose_router(_: &mut Simulator<'_>, _: usize) {
+        unreachable!("nothing fails");
+    }
+
+    fn fail_channel(_: &mut Simulator<'_>, _: usize, _: usize) {
+        unreachable!("nothing fails");
+    }
+
+    fn set_ring(_: &mut Channel, _: Option<u32>) {
+        unreachable!("nothing fails");
+    }
+}
+
+impl Simulator<'_> {
     fn instant(&mut self, now: Picoseconds) {
-        self.look_at_others(now);
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.free_room(now);
@@ -201,11 +177,6 @@ impl<'a> Simulator<'a> {
         }
         self.look_again(now);
         self.start_flits(now);
-        // Space that is lost stays lost: it is noticed some instants later.
-        self.instants += 1;
-        if self.instants.is_multiple_of(16) {
-            self.check_conservation();
-        }
     }
 
     /// Puts the flits that are there now, whole, into the buffer or the sink at the channel's end.
@@ -225,9 +196,8 @@ impl<'a> Simulator<'a> {
 
     /// Takes a flit out of the network; the last one of a packet delivers it.
     fn sink(&mut self, flit: Flit, now: Picoseconds) {
-        let packet = &self.packets[flit.packet];
-        if flit.index + 1 == packet.flits && self.terminals.deliver(packet, now) {
-            self.terminals.complete(packet, now);
+        if flit.index + 1 == self.packets[flit.packet].flits {
+            self.arrive(flit.packet, now);
         }
     }
 
@@ -258,20 +228,6 @@ impl<'a> Simulator<'a> {
         }
         for queues in self.adapters.iter().flatten() {
             credits_back(&mut self.channels[queues.channel], now);
-        }
-    }
-
-    /// Cuts what enters the queues now into packets.
-    fn enter_messages(&mut self, now: Picoseconds) {
-        for entry in self.terminals.entering(now) {
-            for packet in self.terminals.cut(entry, self.routes, now) {
-                let virtual_channel = injected_on(&self.terminals, &packet, self.routes);
-                let queues = &mut self.adapters[packet.source as usize];
-                let queues = &mut queues[usize::from(packet.injection_channel)];
-                queues.waiting[virtual_channel].push_back(self.packets.len());
-                self.packets.push(packet);
-                self.there.push(Vec::new());
-            }
         }
     }
 }

@@ -6,8 +6,11 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::Parameters;
 use flitlab_fabric::{CableClass, Fabric};
 
-use crate::engine::adapter::InjectionQueues;
-use crate::engine::channel::{ChannelKind, Moving, OutputName};
+use crate::shared::{
+    adapter::InjectionQueues,
+    channel::{ChannelKind, Moving, OutputName},
+    network::{self, HasOutlet, Outlet},
+};
 
 use super::passage::{Leaving, Passage};
 
@@ -135,84 +138,29 @@ pub struct Output {
 }
 
 impl Output {
-    /// The flits of its queue that began to cross before an instant.
-    pub fn queue(&self, before: Picoseconds) -> u32 {
-        self.buffers.iter().map(|buffer| buffer.queue(before)).sum()
-    }
-}
-
-/// A router's ports, in the model's order.
-#[derive(Default)]
-pub struct Router {
-    /// The channels that arrive.
-    pub inputs: Vec<usize>,
-    pub outputs: Vec<Output>,
-    /// The output that is looked at first.
-    pub pointer: usize,
-}
-
-impl Router {
-    fn add_output(&mut self, name: OutputName, channel: usize, parameters: &Parameters) {
+    pub fn new(name: OutputName, channel: usize, parameters: &Parameters) -> Self {
         let buffer = |_| OutputBuffer::new(parameters.behind_crossbar());
         let buffers = (0..parameters.virtual_channels).map(buffer).collect();
-        let waited = Picoseconds::ZERO;
-        self.outputs.push(Output { name, channel, buffers, pointer: 0, next_vc: 0, waited });
+        Self { name, channel, buffers, pointer: 0, next_vc: 0, waited: Picoseconds::ZERO }
     }
+}
 
-    /// The place of an output.
-    pub fn output_named(&self, name: OutputName) -> Option<usize> {
-        self.outputs.iter().position(|output| output.name == name)
+impl HasOutlet for Output {
+    fn outlet(&self) -> Outlet {
+        let &Self { name, channel, waited, .. } = self;
+        Outlet { name, channel, granted: Picoseconds::ZERO, waited }
     }
 }
 
 /// All channels, and the ports that they join.
-pub struct Network {
-    pub channels: Vec<Channel>,
-    pub routers: Vec<Router>,
-    /// By terminal and injection channel.
-    pub adapters: Vec<Vec<InjectionQueues>>,
-}
+pub type Network = network::Network<Channel, usize, Output, InjectionQueues>;
 
-impl Network {
-    /// Joins the ports in the order that the model gives them: network channels by number (as
-    /// outputs that is by port), then injection or ejection channels by terminal and number.
-    pub fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
-        let mut network = Self {
-            channels: Vec::new(),
-            routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
-            adapters: (0..fabric.terminals()).map(|_| Vec::new()).collect(),
-        };
-        for number in 0..fabric.channel_slots() {
-            let Some(target) = fabric.target(number) else { continue };
-            let source = fabric.source(number);
-            let port = (number - fabric.outputs(source).start) as u16;
-            let mut channel = Channel::new(ChannelKind::Network, parameters, fabric.cable(number));
-            channel.is_in_ring = fabric.ring(number).is_some();
-            let channel = network.add(channel);
-            let name = OutputName::Port(port);
-            network.routers[source as usize].add_output(name, channel, parameters);
-            network.routers[target as usize].inputs.push(channel);
-        }
-        for terminal in fabric.live_terminals() {
-            let router = fabric.terminal_router(terminal).expect("it is live") as usize;
-            let cable = fabric.terminal_cable(terminal);
-            for _ in 0..parameters.injection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Injection, parameters, cable));
-                network.routers[router].inputs.push(channel);
-                let queues = InjectionQueues::new(channel, parameters.virtual_channels);
-                network.adapters[terminal as usize].push(queues);
-            }
-            for number in 0..parameters.ejection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Ejection, parameters, cable));
-                let name = OutputName::Ejection { terminal, number };
-                network.routers[router].add_output(name, channel, parameters);
-            }
-        }
-        network
-    }
-
-    fn add(&mut self, channel: Channel) -> usize {
-        self.channels.push(channel);
-        self.channels.len() - 1
-    }
+/// The network of a fabric.
+pub fn network(fabric: &Fabric, parameters: &Parameters) -> Network {
+    let channel = |kind, cable, number: Option<u32>| {
+        let is_in_ring = number.is_some_and(|number| fabric.ring(number).is_some());
+        Channel { is_in_ring, ..Channel::new(kind, parameters, cable) }
+    };
+    let output = |name, channel| Output::new(name, channel, parameters);
+    Network::join(fabric, parameters, channel, output)
 }

@@ -2,7 +2,7 @@
 
 use flitlab_base::units::Picoseconds;
 
-use crate::engine::channel::Moving;
+use crate::shared::channel::Moving;
 
 use super::{
     Simulator,
@@ -26,8 +26,9 @@ impl Simulator<'_> {
             self.terminals.inject(packet, virtual_channel, self.routes, now);
             channel.credits[virtual_channel] -= packet.flits;
             // In the adapter all flits are there from the start.
-            self.there[number] = vec![now; packet.flits as usize];
-            send(channel, number, virtual_channel, &mut self.there[number], now);
+            let there = self.own.there.entry(number).or_default();
+            *there = vec![now; packet.flits as usize];
+            send(channel, number, virtual_channel, there, now);
         }
     }
 
@@ -61,7 +62,7 @@ impl Simulator<'_> {
             } else {
                 channel.credits[virtual_channel] -= flits;
             }
-            let there = &mut self.there[number];
+            let there = self.own.there.get_mut(&number).expect("it has been injected");
             let passage = send(channel, number, virtual_channel, there, now);
             self.due.extend(buffer.leaving.plan(passage));
         }

@@ -6,28 +6,23 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{MAX_VIRTUAL_CHANNELS, Parameters, Switching};
-use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::CollectiveSpec;
+use flitlab_engine::{MAX_VIRTUAL_CHANNELS, Switching};
+
+use crate::shared::{
+    channel::OutputName,
+    network::Place,
+    operations::{Collective, DOWN, UP},
+};
 
 use super::{
-    Place, Simulator,
-    channel::OutputName,
+    Simulator,
     network::{Channel, Hold, Sending, Source},
-    operations::{DOWN, Operations, UP},
     router::Request,
 };
 
-/// Collective operations, and what routers do for them.
-pub struct Collective {
-    pub operations: Operations,
-    /// By router.
-    units: Vec<Unit>,
-}
-
 /// A router's reduction unit.
 #[derive(Default)]
-struct Unit {
+pub struct Unit {
     /// By channel: the operand that is being taken.
     taking: BTreeMap<usize, Taking>,
     /// By number: the operands of results that are not made.
@@ -92,20 +87,12 @@ struct Copies {
     input_vc: usize,
 }
 
-impl Collective {
-    pub fn new(fabric: &Fabric, parameters: &Parameters, spec: &CollectiveSpec) -> Self {
-        let operations = Operations::new(fabric, parameters, spec);
-        Self { operations, units: (0..fabric.routers()).map(|_| Unit::default()).collect() }
-    }
-
-    /// Panics if anything is left anywhere.
-    pub fn check_idle(&self) {
-        self.operations.check_idle();
-        for unit in &self.units {
-            assert!(unit.taking.is_empty() && unit.operands.is_empty() && unit.left.is_empty());
-            assert!(unit.results.iter().all(VecDeque::is_empty));
-            assert!(unit.upwards.is_none() && unit.downwards.is_none());
-        }
+impl Unit {
+    /// Panics if anything is left.
+    pub fn check_empty(&self) {
+        assert!(self.taking.is_empty() && self.operands.is_empty() && self.left.is_empty());
+        assert!(self.results.iter().all(VecDeque::is_empty));
+        assert!(self.upwards.is_none() && self.downwards.is_none());
     }
 }
 
@@ -117,38 +104,10 @@ impl Channel {
 }
 
 impl Simulator<'_> {
-    /// Whether a virtual channel is the collective subnetwork's.
-    pub fn is_on_tree(&self, virtual_channel: usize) -> bool {
-        self.collective.is_some() && (virtual_channel == UP || virtual_channel == DOWN)
-    }
-
-    fn unit(&mut self, router: usize) -> &mut Unit {
-        &mut self.collective.as_mut().expect("there are operations").units[router]
-    }
-
-    /// Begins operations, and puts their messages into queues.
-    pub fn begin_operations(&mut self, now: Picoseconds) {
-        let Some(Collective { operations, .. }) = &mut self.collective else { return };
-        let (virtual_channel, packets, due) = operations.begin(self.parameters, now);
-        self.due.extend(due);
-        for packet in packets {
-            let queues = &mut self.adapters[packet.source as usize][0];
-            queues.waiting[virtual_channel].push_back(self.packets.len());
-            self.packets.push(packet);
-        }
-    }
-
     /// The last flit of a packet has left its adapter.
     pub fn operand_left(&mut self, packet: usize, now: Picoseconds) {
         let collective = self.collective.as_mut().expect("there are operations");
         collective.operations.leave(&self.packets[packet], now);
-    }
-
-    /// A packet has come to a terminal.
-    pub fn arrive(&mut self, packet: usize, now: Picoseconds) {
-        let Collective { operations, .. } = self.collective.as_mut().expect("there are operations");
-        let (packet, log) = (&self.packets[packet], &mut self.terminals.log);
-        self.due.extend(operations.arrive(packet, self.parameters, log, now));
     }
 
     /// Lets the reduction units take operands and make results.
@@ -399,7 +358,7 @@ impl Simulator<'_> {
         copy.virtual_channel = out_vc as u8;
         let all = self.routers[at].inputs.len() * self.places_of_port();
         let router = &mut self.routers[at];
-        router.pointer = (output + 1) % router.outputs.len();
+        self.own.pointers[at] = (output + 1) % router.outputs.len();
         let output = &mut router.outputs[output];
         output.pointer = (input_vc + 1) % all;
         let channel = &mut self.channels[output.channel];

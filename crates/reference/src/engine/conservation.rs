@@ -1,14 +1,12 @@
 //! What must hold at any tick: no space is lost, made up or used twice.
 
-use std::collections::BTreeSet;
-
 use flitlab_base::units::Picoseconds;
 
 use super::{
     Simulator,
+    collective::Unit,
     link::Link,
     network::{Channel, Flit, Sending},
-    operations::CLASS,
 };
 
 impl Simulator<'_> {
@@ -39,24 +37,6 @@ impl Simulator<'_> {
         }
     }
 
-    /// Panics if anything is left anywhere, or a packet has not been delivered.
-    pub fn check_idle(&self) {
-        self.check_empty();
-        let log = &self.terminals.log;
-        let plain = |class: u8| self.collective.is_none() || class != CLASS;
-        let once: BTreeSet<(u32, u32)> = log
-            .packets
-            .iter()
-            .filter(|packet| plain(packet.class))
-            .map(|packet| (packet.source, packet.sequence))
-            .collect();
-        assert_eq!(once.len(), self.created, "every packet is delivered once");
-        let on_trees = self.collective.as_ref().map_or(0, |it| it.operations.count());
-        assert_eq!(log.packets.len(), self.created + on_trees);
-        let messages = log.messages.iter().filter(|message| plain(message.class));
-        assert_eq!(messages.count(), self.terminals.transfers.len());
-    }
-
     /// Panics if anything is left anywhere.
     pub fn check_empty(&self) {
         for channel in &self.channels {
@@ -69,10 +49,7 @@ impl Simulator<'_> {
                 assert!(link.rooms.is_empty() && link.replies.is_empty());
             }
         }
-        self.terminals.check_idle();
-        if let Some(collective) = &self.collective {
-            collective.check_idle();
-        }
+        self.collective.iter().flat_map(|it| &it.units).for_each(Unit::check_empty);
     }
 
     /// Checks the room of a buffer in which copies come and go. Each packet's room counts once, and

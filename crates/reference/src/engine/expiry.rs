@@ -2,30 +2,10 @@
 //! (docs/model.md, "Head-of-queue lifetime").
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Log, Parameters};
-use flitlab_fabric::Fabric;
-use flitlab_routing::Routes;
-use flitlab_workload::traffic::Message;
 
-use crate::failure::Losses;
+use crate::shared::network::Place;
 
-use super::{Place, Simulator};
-
-/// Like [`run`](super::run), and packets are dropped.
-pub fn run(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> (Log, Losses) {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
-    simulator.go_through_all(false);
-    assert_eq!(simulator.terminals.undelivered, 0, "packets that wait are dropped");
-    simulator.check_empty();
-    let delivered = simulator.terminals.log.packets.len() as u64;
-    assert_eq!(delivered + simulator.losses.packets, simulator.created as u64);
-    (simulator.terminals.log, simulator.losses)
-}
+use super::Simulator;
 
 impl Simulator<'_> {
     /// Drops the packets whose time is over.

@@ -13,27 +13,14 @@
 
 mod collective;
 mod conservation;
-pub mod expiry;
-pub mod failures;
-pub mod link;
+mod expiry;
+mod failures;
+mod injection;
+mod link;
 mod network;
 mod router;
 
-// What is the same in all models of links and routers: the other reference engines use it too.
-pub mod adapter;
-mod atomics;
-pub mod channel;
-pub mod choosing;
-pub mod classes;
-pub mod detours;
-pub mod operations;
-pub mod packet;
-pub mod phased;
-pub mod terminal;
-mod tree;
-mod ways;
-
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters};
@@ -41,31 +28,21 @@ use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{CollectiveSpec, Message};
 
-use crate::failure::{Failures, Losses};
+use crate::shared::{
+    adapter::{self, InjectionQueues},
+    channel::{ChannelKind, Moving, arrived},
+    links::Counts,
+    network::Place,
+    packet::Packet,
+    simulation::{Routers, Simulation},
+};
 
-use adapter::InjectionQueues;
-use channel::{ChannelKind, Moving, arrived};
-use collective::Collective;
-use link::Counts;
-use network::{Channel, Flit, Network, Source};
-use packet::Packet;
-use phased::Seen;
-use router::Router;
-use terminal::Terminals;
+pub use crate::shared::simulation::Deadlock;
+use collective::Unit;
+use network::{Channel, Flit, Source};
+use router::Output;
 
-/// Nothing can move any more, but packets are left.
-#[derive(Debug)]
-pub struct Deadlock {
-    /// When the last thing happened.
-    pub time: Picoseconds,
-    /// Packets that have been cut and not delivered.
-    pub packets: usize,
-    /// What had been delivered until then.
-    pub log: Log,
-}
-
-/// Sends all messages, in the order of their times (those of one terminal at one time in the order
-/// given), and runs until everything has been delivered and all credits are back.
+/// Sends all messages, and runs until everything has been delivered and all credits are back.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -75,168 +52,93 @@ pub fn run(
     parameters: &Parameters,
     messages: &[Message],
 ) -> Result<Log, Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(false)
+    simulator(fabric, routes, parameters, messages, None).run(false).log()
 }
 
-/// Runs as [`run`] does, with collective operations beside the messages if there are any. Returns
-/// also the counts of all links together, and the flits that each sent, by virtual channel.
-///
-/// # Errors
-/// If the network deadlocks.
-pub fn run_counting(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-    collective: Option<&CollectiveSpec>,
-) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
-    if let Some(spec) = collective {
-        let collective = Collective::new(fabric, parameters, spec);
-        simulator.due.insert(collective.operations.begins());
-        simulator.collective = Some(collective);
-    }
-    simulator.run_and_count(false)
-}
-
-/// For how long the packets had waited that were granted each channel that leaves a router, in the
-/// order of routers and outputs; none if the network deadlocks.
-pub fn waits(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Option<Vec<Picoseconds>> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages);
-    simulator.go_through_all(false);
-    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
-    (simulator.terminals.undelivered == 0).then(|| outputs.map(|output| output.waited).collect())
-}
-
-/// The same as [`run`], without leaving out the ticks at which nothing is due.
-///
-/// # Errors
-/// If the network deadlocks.
-pub fn run_every_tick(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Result<Log, Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages).run(true)
-}
-
-/// Where a packet is sent from: a virtual channel's buffer at the far end of a channel.
-#[derive(Clone, Copy)]
-struct Place {
-    channel: usize,
-    virtual_channel: usize,
-}
-
-struct Simulator<'a> {
+/// A simulation of messages, and of collective operations beside them if there are any.
+pub fn simulator<'a>(
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
-    channels: Vec<Channel>,
-    routers: Vec<Router>,
-    terminals: Terminals<'a>,
-    /// Collective operations, if there are any.
-    collective: Option<Collective>,
-    /// By terminal and injection channel.
-    adapters: Vec<Vec<InjectionQueues>>,
-    packets: Vec<Packet>,
-    /// Ticks at which something is due in the network.
-    due: BTreeSet<Picoseconds>,
-    /// Packets that have been cut; each copy that a link sends again is one more in `packets`.
-    created: usize,
-    /// What fails on the way, and what has come of it.
-    failures: Failures<'a>,
-    losses: Losses,
-    /// Packets for which their sinks have no use.
-    lost: BTreeSet<usize>,
-    /// The failed channels that swallow packets, by packet.
-    swallowed: BTreeMap<usize, usize>,
-    /// Whether no packet is injected for now.
-    paused: bool,
-    /// Ticks so far.
-    ticks: u64,
-    /// What routers see of others, if they do.
-    seen: Seen,
+    messages: &[Message],
+    collective: Option<&CollectiveSpec>,
+) -> Simulator<'a> {
+    let network = network::network(fabric, parameters);
+    let pointers = vec![0; network.routers.len()];
+    let own = PacketRouters { pointers, decided_by: Vec::new() };
+    Simulation::new((fabric, routes, parameters), messages, collective, network, own)
+}
+
+type Simulator<'a> = Simulation<'a, PacketRouters>;
+
+/// Routers that grant channels to whole packets.
+pub struct PacketRouters {
+    /// By router: the output that is looked at first.
+    pointers: Vec<usize>,
     /// The credits by which packets decided again last, by channel, then virtual channel.
     decided_by: Vec<Vec<u32>>,
 }
 
-impl<'a> Simulator<'a> {
-    fn new(
-        fabric: &'a Fabric,
-        routes: &'a Routes,
-        parameters: &'a Parameters,
-        messages: &[Message],
-    ) -> Self {
-        let Network { channels, routers, adapters } = Network::new(fabric, parameters);
-        Self {
-            fabric,
-            routes,
-            parameters,
-            channels,
-            routers,
-            terminals: Terminals::new(fabric, routes, parameters, messages),
-            collective: None,
-            adapters,
-            packets: Vec::new(),
-            due: BTreeSet::new(),
-            created: 0,
-            failures: Failures::default(),
-            losses: Losses::default(),
-            lost: BTreeSet::new(),
-            swallowed: BTreeMap::new(),
-            paused: false,
-            ticks: 0,
-            seen: Seen::default(),
-            decided_by: Vec::new(),
-        }
+impl Routers for PacketRouters {
+    type Channel = Channel;
+    type Input = usize;
+    type Output = Output;
+    type Injection = InjectionQueues;
+    type Unit = Unit;
+
+    fn simulate(simulation: &mut Simulator<'_>, now: Picoseconds) {
+        simulation.tick(now);
     }
 
-    fn virtual_channels(&self) -> usize {
-        usize::from(self.parameters.virtual_channels)
+    fn check_conservation(simulation: &Simulator<'_>, _: Picoseconds) {
+        simulation.check_conservation();
     }
 
-    fn run(self, every_tick: bool) -> Result<Log, Deadlock> {
-        self.run_and_count(every_tick).map(|(log, ..)| log)
+    fn check_empty(simulation: &Simulator<'_>) {
+        simulation.check_empty();
     }
 
-    /// Goes through all ticks; the last one.
-    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
-        let mut now = Picoseconds::ZERO;
-        while let Some(next) = self.terminals.next_due(&self.due) {
-            now = if every_tick { now } else { next };
-            assert!(now <= next, "nothing is due before the tick at hand");
-            self.tick(now);
-            self.go_on_with_failures(now);
-            self.due.remove(&now);
-            if every_tick {
-                now += Picoseconds(1);
-            }
-        }
-        now
+    fn source_queue<'q>(
+        simulation: &'q mut Simulator<'_>,
+        packet: &Packet,
+        on_tree: Option<usize>,
+    ) -> &'q mut VecDeque<usize> {
+        adapter::source_queue(simulation, packet, on_tree)
     }
 
-    fn run_and_count(mut self, every_tick: bool) -> Result<(Log, Counts, Vec<Vec<u64>>), Deadlock> {
-        let now = self.go_through_all(every_tick);
-        let packets = self.terminals.undelivered
-            + self.collective.as_ref().map_or(0, |it| it.operations.missing());
-        if packets > 0 {
-            return Err(Deadlock { time: now, packets, log: self.terminals.log });
-        }
-        self.check_idle();
-        let links = self.channels.iter().filter_map(|channel| channel.link.as_ref());
-        let (counts, flits) = links.map(|link| (link.counts, link.flits.clone())).unzip();
-        let counts: Vec<Counts> = counts;
-        Ok((self.terminals.log, counts.into_iter().sum(), flits))
+    fn source_queues(queues: &mut InjectionQueues) -> impl Iterator<Item = &mut VecDeque<usize>> {
+        queues.waiting.iter_mut()
     }
 
+    fn credits(channel: &Channel) -> &[u32] {
+        &channel.credits
+    }
+
+    fn counts(channel: &Channel) -> Option<(Counts, &[u64])> {
+        channel.link.as_ref().map(|link| (link.counts, &*link.flits))
+    }
+
+    fn has_failed(channel: &Channel) -> bool {
+        channel.failed
+    }
+
+    fn lose_router(simulation: &mut Simulator<'_>, router: usize) {
+        simulation.lose_what_is_in(router);
+    }
+
+    fn fail_channel(simulation: &mut Simulator<'_>, _: usize, channel: usize) {
+        let cut = simulation.on_channel(channel);
+        simulation.lost.extend(cut);
+        simulation.channels[channel].failed = true;
+    }
+
+    fn set_ring(channel: &mut Channel, ring: Option<u32>) {
+        channel.ring = ring;
+    }
+}
+
+impl Simulator<'_> {
     fn tick(&mut self, now: Picoseconds) {
-        self.look_at_others(now);
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.receive_credits(now);
@@ -257,11 +159,6 @@ impl<'a> Simulator<'a> {
         }
         self.look_again(now);
         self.start_flits(now);
-        // Space that is lost stays lost: it is noticed some ticks later.
-        self.ticks += 1;
-        if self.ticks.is_multiple_of(16) {
-            self.check_conservation();
-        }
     }
 
     /// Puts the flits that are there now, whole, into the buffer or the sink at the channel's end.
@@ -389,21 +286,8 @@ impl<'a> Simulator<'a> {
 
     /// Takes a flit out of the network; the last one of a packet delivers it.
     fn sink(&mut self, flit: Flit, now: Picoseconds) {
-        let packet = &self.packets[flit.packet];
-        if flit.index + 1 < packet.flits || flit.is_bad_copy {
-            return;
-        }
-        if packet.operation.is_some() {
-            return self.arrive(flit.packet, now);
-        }
-        if self.lost.contains(&flit.packet) {
-            return self.lose(flit.packet);
-        }
-        let is_last = self.terminals.deliver(packet, now);
-        if is_last && self.losses.messages.contains(&packet.transfer) {
-            self.losses.end(packet.transfer);
-        } else if is_last {
-            self.terminals.complete(packet, now);
+        if flit.index + 1 == self.packets[flit.packet].flits && !flit.is_bad_copy {
+            self.arrive(flit.packet, now);
         }
     }
 }

@@ -1,19 +1,18 @@
 //! Channels with their two ends, and how routers and adapters are joined by them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Parameters;
 use flitlab_fabric::{CableClass, Fabric};
 
-use super::{
-    Place,
+use crate::shared::{
     adapter::InjectionQueues,
-    channel::{ChannelKind, Moving, OutputName},
-    collective::Origin,
-    link::Link,
-    router::Router,
+    channel::{ChannelKind, Moving},
+    network::{self, Place},
 };
+
+use super::{collective::Origin, link::Link, router::Output};
 
 /// One flit of a packet; number 0 is the header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -152,61 +151,24 @@ impl Channel {
 }
 
 /// All channels, and the ports that they join.
-pub struct Network {
-    pub channels: Vec<Channel>,
-    pub routers: Vec<Router>,
-    /// By terminal and injection channel.
-    pub adapters: Vec<Vec<InjectionQueues>>,
-}
+pub type Network = network::Network<Channel, usize, Output, InjectionQueues>;
 
-impl Network {
-    /// Joins the ports in the order that the model gives them: network channels by number (as
-    /// outputs that is by port), then injection or ejection channels by terminal and number.
-    pub fn new(fabric: &Fabric, parameters: &Parameters) -> Self {
-        let mut network = Self {
-            channels: Vec::new(),
-            routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
-            adapters: (0..fabric.terminals()).map(|_| Vec::new()).collect(),
-        };
-        let mut places = BTreeMap::new();
-        for number in 0..fabric.channel_slots() {
-            let Some(target) = fabric.target(number) else { continue };
-            let source = fabric.source(number);
-            let port = (number - fabric.outputs(source).start) as u16;
-            let cable = fabric.cable(number);
-            let mut channel = Channel::new(ChannelKind::Network, parameters, cable);
-            channel.ring = fabric.ring(number);
-            channel.link = Link::new(parameters, number);
-            let channel = network.add(channel);
-            places.insert(number, channel);
-            network.routers[source as usize].add_output(OutputName::Port(port), channel);
-            network.routers[target as usize].inputs.push(channel);
+/// The network of a fabric.
+pub fn network(fabric: &Fabric, parameters: &Parameters) -> Network {
+    let channel = |kind, cable, number: Option<u32>| {
+        let mut channel = Channel::new(kind, parameters, cable);
+        channel.ring = number.and_then(|number| fabric.ring(number));
+        channel.link = number.and_then(|number| Link::new(parameters, number));
+        channel
+    };
+    let mut network = Network::join(fabric, parameters, channel, Output::new);
+    let live = (0..fabric.channel_slots()).filter(|&number| fabric.target(number).is_some());
+    let live: Vec<u32> = live.collect();
+    for (&number, channel) in live.iter().zip(&mut network.channels) {
+        if let Some(link) = &mut channel.link {
+            let back = fabric.opposite(number).expect("cables lead both ways");
+            link.back = live.binary_search(&back).expect("cables lead both ways");
         }
-        for (&number, &channel) in &places {
-            if let Some(link) = &mut network.channels[channel].link {
-                link.back = places[&fabric.opposite(number).expect("cables lead both ways")];
-            }
-        }
-        for terminal in fabric.live_terminals() {
-            let router = fabric.terminal_router(terminal).expect("it is live") as usize;
-            let cable = fabric.terminal_cable(terminal);
-            for _ in 0..parameters.injection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Injection, parameters, cable));
-                network.routers[router].inputs.push(channel);
-                let queues = InjectionQueues::new(channel, parameters.virtual_channels);
-                network.adapters[terminal as usize].push(queues);
-            }
-            for number in 0..parameters.ejection_channels {
-                let channel = network.add(Channel::new(ChannelKind::Ejection, parameters, cable));
-                let name = OutputName::Ejection { terminal, number };
-                network.routers[router].add_output(name, channel);
-            }
-        }
-        network
     }
-
-    fn add(&mut self, channel: Channel) -> usize {
-        self.channels.push(channel);
-        self.channels.len() - 1
-    }
+    network
 }

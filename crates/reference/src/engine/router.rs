@@ -3,16 +3,19 @@
 use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Arbitration, MAX_VIRTUAL_CHANNELS, Switching};
+use flitlab_engine::{Arbitration, MAX_VIRTUAL_CHANNELS};
 use flitlab_routing::{AdaptiveRules, Routes, relation::Hop, relation::Ring};
 
-use super::{
-    Place, Simulator,
+use crate::shared::{
     channel::{ChannelKind, OutputName},
     choosing,
-    network::{Flit, Sending, Source},
+    network::{HasOutlet, Outlet, Place},
     packet::{Packet, largest},
-    phased::Phased,
+};
+
+use super::{
+    Simulator,
+    network::{Sending, Source},
 };
 
 /// An output of a router.
@@ -30,26 +33,18 @@ pub struct Output {
     pub waited: Picoseconds,
 }
 
-/// A router's ports, in the model's order.
-#[derive(Default)]
-pub struct Router {
-    /// The channels that arrive.
-    pub inputs: Vec<usize>,
-    pub outputs: Vec<Output>,
-    /// The output that is looked at first.
-    pub pointer: usize,
-}
-
-impl Router {
-    pub fn add_output(&mut self, name: OutputName, channel: usize) {
+impl Output {
+    pub fn new(name: OutputName, channel: usize) -> Self {
         let (granted, waited) = (Picoseconds::ZERO, Picoseconds::ZERO);
         let taken = vec![Picoseconds::ZERO; MAX_VIRTUAL_CHANNELS.into()];
-        self.outputs.push(Output { name, channel, pointer: 0, granted, taken, waited });
+        Self { name, channel, pointer: 0, granted, taken, waited }
     }
+}
 
-    /// The place of an output.
-    pub fn output_named(&self, name: OutputName) -> Option<usize> {
-        self.outputs.iter().position(|output| output.name == name)
+impl HasOutlet for Output {
+    fn outlet(&self) -> Outlet {
+        let &Self { name, channel, granted, waited, .. } = self;
+        Outlet { name, channel, granted, waited }
     }
 }
 
@@ -104,7 +99,7 @@ impl Simulator<'_> {
             return;
         }
         let outputs = self.routers[router].outputs.len();
-        let start = self.routers[router].pointer;
+        let start = self.own.pointers[router];
         let mut turns = VecDeque::from([Turn::Preferred, Turn::Any, Turn::Escape]);
         while let Some(turn) = turns.pop_front() {
             for output in (0..outputs).map(|step| (start + step) % outputs) {
@@ -131,55 +126,6 @@ impl Simulator<'_> {
         }
     }
 
-    /// Lets routers see what is out at others, if it is time.
-    pub fn look_at_others(&mut self, now: Picoseconds) {
-        let Some(age) = Phased::age(self.routes) else { return };
-        let mut seen = std::mem::take(&mut self.seen);
-        seen.look((age, now), self.fabric.channel_slots(), |channel| {
-            let router = self.fabric.source(channel);
-            let port = (channel - self.fabric.outputs(router).start) as u16;
-            let output = self.routers[router as usize].output_named(OutputName::Port(port));
-            let Some(output) = output else { return 0 };
-            let vcs = 0..self.virtual_channels();
-            let credits = vcs.map(|vc| self.credits(router as usize, &(output, vc)));
-            credits.map(|credits| self.parameters.buffer - credits).sum()
-        });
-        self.seen = seen;
-    }
-
-    /// Lets packets of a rule with phases decide how they go on.
-    fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
-        let Some(phased) = &self.terminals.phased else { return };
-        for input in self.routers[router].inputs.clone() {
-            for virtual_channel in 0..self.virtual_channels() {
-                let place = Place { channel: input, virtual_channel };
-                let Some(packet) = self.asking(place, now) else { continue };
-                let used = |port, vcs: &[u8]| {
-                    let output = self.routers[router].output_named(OutputName::Port(port));
-                    let output = output.expect("it is live");
-                    let own = vcs.iter().map(|&vc| self.credits(router, &(output, vc.into())));
-                    own.map(|credits| self.parameters.buffer - credits).sum()
-                };
-                let mut decided = self.packets[packet].clone();
-                if self.is_time_again(now) {
-                    decided.progress = decided.before.or(decided.progress);
-                }
-                phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
-                self.packets[packet] = decided;
-            }
-        }
-    }
-
-    /// The time at whose multiples packets that wait decide again.
-    fn again(&self) -> Option<Picoseconds> {
-        let Routes::Relation(routes) = self.routes else { return None };
-        routes.again
-    }
-
-    fn is_time_again(&self, now: Picoseconds) -> bool {
-        self.again().is_some_and(|again| now.0.is_multiple_of(again.0))
-    }
-
     fn all_credits(&self) -> Vec<Vec<u32>> {
         self.channels.iter().map(|channel| channel.credits.clone()).collect()
     }
@@ -187,14 +133,14 @@ impl Simulator<'_> {
     /// Notes by what credits packets decide again, if it is time.
     pub fn look_at_credits(&mut self, now: Picoseconds) {
         if self.is_time_again(now) {
-            self.decided_by = self.all_credits();
+            self.own.decided_by = self.all_credits();
         }
     }
 
     /// Makes the next time due at which packets decide again, unless they would decide as they have.
     pub fn look_again(&mut self, now: Picoseconds) {
         if let Some(again) = self.again()
-            && self.decided_by != self.all_credits()
+            && self.own.decided_by != self.all_credits()
         {
             self.due.insert(Picoseconds((now.0 / again.0 + 1) * again.0));
         }
@@ -202,32 +148,13 @@ impl Simulator<'_> {
 
     /// Lets packets decide how they go on.
     fn decide(&mut self, router: usize, now: Picoseconds) {
-        self.decide_by_phase(router, now);
-        let Some(adaptive) = &self.terminals.adaptive else { return };
-        for input in self.routers[router].inputs.clone() {
-            for virtual_channel in 0..self.virtual_channels() {
-                let place = Place { channel: input, virtual_channel };
-                if self.is_on_tree(virtual_channel) {
-                    continue;
-                }
-                let Some(packet) = self.asking(place, now) else { continue };
-                if !self.packets[packet].undecided {
-                    continue;
-                }
-                let capacity = self.parameters.buffer;
-                let out_vc = usize::from(adaptive.rules.channels.adaptive);
-                let ports = self.fabric.outputs(router as u32).len() as u16;
-                let used: Vec<Option<u32>> = (0..ports)
-                    .map(|port| {
-                        let output = self.routers[router].output_named(OutputName::Port(port))?;
-                        let credits = self.credits(router, &(output, out_vc));
-                        (!self.has_failed(router, port)).then(|| capacity - credits)
-                    })
-                    .collect();
-                let packet = &mut self.packets[packet];
-                adaptive.decide_at(packet, router as u32, &used, capacity);
-            }
-        }
+        let inputs = self.routers[router].inputs.iter();
+        let all = || 0..self.virtual_channels();
+        let places = inputs.flat_map(|&channel| {
+            all().map(move |virtual_channel| Place { channel, virtual_channel })
+        });
+        let asking: Vec<usize> = places.filter_map(|place| self.asking(place, now)).collect();
+        self.decide_all(router, &asking, now);
     }
 
     /// The requests of the packets at the heads of buffers, in the order of input virtual channels.
@@ -288,13 +215,6 @@ impl Simulator<'_> {
         Request::plain(packet, outputs)
     }
 
-    /// Whether a router's port has failed.
-    fn has_failed(&self, router: usize, port: u16) -> bool {
-        let output = self.routers[router].output_named(OutputName::Port(port));
-        let channel = output.map(|output| self.routers[router].outputs[output].channel);
-        channel.is_some_and(|channel| self.channels[channel].failed)
-    }
-
     /// The packet at the buffer's head, if it may ask for its output.
     pub fn asking(&self, place: Place, now: Picoseconds) -> Option<usize> {
         let (packet, ready) = self.ready(place)?;
@@ -309,14 +229,8 @@ impl Simulator<'_> {
         }
         let &(_, header) = buffer.flits.front()?;
         assert_eq!(header.index, 0, "a buffer's head is a header until it is granted an output");
-        let awaited = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => 0,
-            Switching::StoreAndForward => self.packets[header.packet].flits - 1,
-        };
-        let is_awaited = |&&(_, flit): &&(Picoseconds, Flit)| {
-            flit.packet == header.packet && flit.index == awaited
-        };
-        let &(came, _) = buffer.flits.iter().find(is_awaited)?;
+        let flits = buffer.flits.iter().map(|&(came, flit)| (came, flit.packet, flit.index));
+        let came = self.came(header.packet, flits)?;
         Some((header.packet, came + self.parameters.routing_latency))
     }
 
@@ -472,20 +386,10 @@ impl Simulator<'_> {
             let open = open.into_iter();
             return choosing::most_preferred(self.routes, open, |way| self.seen_of(router, way));
         }
-        let (Some(adaptive), false) = (&self.terminals.adaptive, request.escapes.is_empty()) else {
+        if request.escapes.is_empty() {
             return open.first().copied();
-        };
-        let port = |wish: &(usize, usize)| {
-            outputs[wish.0].name.port().expect("a packet that chooses is under way")
-        };
-        let mut all = self.routers.iter().flat_map(|router| &router.outputs);
-        let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
-        let course = self.packets[request.packet].course.as_ref();
-        let drawn = course.map_or(0, |course| course.drawn);
-        let seen = |wish| (port(wish), self.credits(router, wish), outputs[wish.0].granted);
-        let seen: Vec<_> = open.iter().map(seen).collect();
-        let best = adaptive.liked(&seen, came, (router as u32, drawn))?;
-        open.into_iter().find(|wish| port(wish) == best)
+        }
+        self.liked((router, input), request.packet, &open)
     }
 
     /// Whether the input port can send one packet more.
@@ -537,14 +441,13 @@ impl Simulator<'_> {
     ) {
         let stride = self.places_of_port();
         let virtual_channel = input_vc % stride;
-        let at = router;
         let from =
             Place { channel: self.routers[router].inputs[input_vc / stride], virtual_channel };
         let (_, ready) = self.ready(from).expect("it asks");
-        let router = &mut self.routers[router];
-        router.pointer = (output + 1) % router.outputs.len();
-        let input_vcs = router.inputs.len() * stride;
-        let output = &mut router.outputs[output];
+        let at = &mut self.routers[router];
+        self.own.pointers[router] = (output + 1) % at.outputs.len();
+        let input_vcs = at.inputs.len() * stride;
+        let output = &mut at.outputs[output];
         output.pointer = (input_vc + 1) % input_vcs;
         output.waited += now - ready;
         if self.terminals.adaptive.as_ref().is_some_and(|it| it.is_adaptive(out_vc)) {
@@ -561,9 +464,9 @@ impl Simulator<'_> {
             self.swallowed.insert(number, output.channel);
         } else if let OutputName::Port(port) = output.name {
             channel.credits[out_vc] -= packet.flits;
-            packet.go_on(self.fabric, at as u32, port, out_vc);
+            packet.go_on(self.fabric, router as u32, port, out_vc);
             if let Some(phased) = &self.terminals.phased {
-                phased.take(packet, at as u32, (port, out_vc));
+                phased.take(packet, router as u32, (port, out_vc));
             }
         } else {
             self.terminals.hold(packet);

@@ -8,12 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::Parameters;
-use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::CollectiveSpec;
 
-use crate::engine::channel::{ChannelKind, Moving, OutputName};
-use crate::engine::operations::{DOWN, Operations, UP};
+use crate::shared::{
+    channel::{ChannelKind, Moving, OutputName},
+    operations::{Collective, DOWN, UP},
+};
 
 use super::{
     Simulator,
@@ -22,16 +21,9 @@ use super::{
     way::{OutputVc, Place},
 };
 
-/// Collective operations, and what routers do for them.
-pub struct Collective {
-    pub operations: Operations,
-    /// By router.
-    units: Vec<Unit>,
-}
-
 /// A router's reduction unit.
 #[derive(Default)]
-struct Unit {
+pub struct Unit {
     /// By port: the operand that is being taken.
     taking: BTreeMap<usize, Operand>,
     /// By number: the operands of results that are not made.
@@ -73,42 +65,16 @@ struct Copies {
     left_at: Picoseconds,
 }
 
-impl Collective {
-    pub fn new(fabric: &Fabric, parameters: &Parameters, spec: &CollectiveSpec) -> Self {
-        let operations = Operations::new(fabric, parameters, spec);
-        Self { operations, units: (0..fabric.routers()).map(|_| Unit::default()).collect() }
-    }
-
-    /// Panics if anything is left anywhere.
-    pub fn check_idle(&self) {
-        self.operations.check_idle();
-        for unit in &self.units {
-            assert!(unit.taking.is_empty() && unit.operands.is_empty() && unit.left.is_empty());
-            assert!(unit.coming.iter().all(VecDeque::is_empty));
-            assert!(unit.leaving.is_empty() && unit.copies.is_none());
-        }
+impl Unit {
+    /// Panics if anything is left.
+    pub fn check_empty(&self) {
+        assert!(self.taking.is_empty() && self.operands.is_empty() && self.left.is_empty());
+        assert!(self.coming.iter().all(VecDeque::is_empty));
+        assert!(self.leaving.is_empty() && self.copies.is_none());
     }
 }
 
 impl Simulator<'_> {
-    /// Whether a virtual channel is the collective subnetwork's.
-    pub fn is_on_tree(&self, virtual_channel: usize) -> bool {
-        self.collective.is_some() && (virtual_channel == UP || virtual_channel == DOWN)
-    }
-
-    /// Begins operations, and puts their messages into queues.
-    pub fn begin_operations(&mut self, now: Picoseconds) {
-        let Some(Collective { operations, .. }) = &mut self.collective else { return };
-        let (virtual_channel, packets, due) = operations.begin(self.parameters, now);
-        self.due.extend(due);
-        for packet in packets {
-            let queues = &mut self.adapters[packet.source as usize][0].queues;
-            let queue = queues.iter_mut().find(|it| it.virtual_channels == [virtual_channel]);
-            queue.expect("they have one").waiting.push_back(self.packets.len());
-            self.packets.push(packet);
-        }
-    }
-
     /// The last flit of a packet will have left its adapter at a time.
     pub fn leaves_adapter(&mut self, packet: usize, time: Picoseconds) {
         if let Some(collective) = &mut self.collective
@@ -118,22 +84,11 @@ impl Simulator<'_> {
         }
     }
 
-    /// A packet of an operation has come to a terminal.
-    pub fn arrive(&mut self, packet: usize, now: Picoseconds) {
-        let Collective { operations, .. } = self.collective.as_mut().expect("there are operations");
-        let (packet, log) = (&self.packets[packet], &mut self.terminals.log);
-        self.due.extend(operations.arrive(packet, self.parameters, log, now));
-    }
-
     /// The port of a unit for results; those for copies follow in the order of outputs.
     fn port_of_results(&self, router: usize) -> usize {
         let is_of_unit = |channel: usize| self.channels[channel].kind == ChannelKind::Unit;
         let inputs = &self.routers[router].inputs;
         inputs.iter().position(|input| is_of_unit(input.channel)).expect("there is a unit")
-    }
-
-    fn unit(&mut self, router: usize) -> &mut Unit {
-        &mut self.collective.as_mut().expect("there are operations").units[router]
     }
 
     fn number(&self, router: usize, packet: usize) -> u64 {
@@ -188,7 +143,7 @@ impl Simulator<'_> {
         let (free_from, count) = (queue.free_from, all.clone().count());
         let came = all.map(|it| it.0).max().expect("there is one");
         let latency = self.parameters.routing_latency;
-        let asks = match self.sharing.routing_at_head {
+        let asks = match self.sharing().routing_at_head {
             true => came.max(free_from) + latency,
             false => (came + latency).max(free_from),
         };
@@ -387,7 +342,7 @@ impl Simulator<'_> {
         if self.collective.is_none() || !self.parameters.collective.together {
             return;
         }
-        let asks_from = now + self.sharing.virtual_channel_allocation;
+        let asks_from = now + self.sharing().virtual_channel_allocation;
         let Some(Copies { copies, .. }) = &self.unit(router).copies else { return };
         let ports: Vec<usize> = copies.iter().map(|copy| copy.1).collect();
         let mut waiting = Vec::new();

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 
 use flitlab_base::units::Picoseconds;
 
-use crate::engine::operations::CLASS;
-
 use super::{
     Simulator,
+    collective::Unit,
     network::{Channel, Router},
     queue::Way,
 };
@@ -31,7 +30,7 @@ impl Simulator<'_> {
     }
 
     /// Panics if anything is left anywhere.
-    pub fn check_idle(&self) {
+    pub fn check_empty(&self) {
         for channel in &self.channels {
             assert!(channel.flits.is_empty() && channel.returning.is_empty());
             assert!(channel.credits.iter().all(|&credits| credits == channel.capacity));
@@ -43,18 +42,7 @@ impl Simulator<'_> {
         for queue in self.adapters.iter().flatten().flat_map(|it| &it.queues) {
             assert!(queue.waiting.is_empty() && queue.sending.is_none());
         }
-        self.terminals.check_idle();
-        let log = &self.terminals.log;
-        if let Some(collective) = &self.collective {
-            collective.check_idle();
-        }
-        let on_trees = self.collective.as_ref().map_or(0, |it| it.operations.count());
-        let packets = self.packets.iter().filter(|packet| packet.operation.is_none()).count();
-        assert_eq!(log.packets.len() + self.lost.len(), packets + on_trees);
-        let plain = |class: u8| self.collective.is_none() || class != CLASS;
-        let messages = log.messages.iter().filter(|message| plain(message.class)).count();
-        let lost = self.losses.messages.len();
-        assert_eq!(messages + lost, self.terminals.transfers.len());
+        self.collective.iter().flat_map(|it| &it.units).for_each(Unit::check_empty);
     }
 
     /// Credits, flits on the wire, flits in queues and credits on their way back are all of a
@@ -64,8 +52,7 @@ impl Simulator<'_> {
         let input = &self.routers[router].inputs[port];
         for virtual_channel in 0..self.virtual_channels() {
             let is_coming = |flit: &super::Flit| {
-                let swallowed_by = self.swallowed.get(&flit.packet);
-                flit.virtual_channel == virtual_channel && swallowed_by != Some(&number)
+                flit.virtual_channel == virtual_channel && !self.swallows(number, flit.packet)
             };
             let coming = match &channel.link {
                 None => channel.flits.iter().filter(|it| is_coming(&it.content)).count(),

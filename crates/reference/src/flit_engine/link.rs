@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Acknowledgements, LinkErrors, Parameters, Resend};
 
-use crate::engine::{
+use crate::shared::{
     channel::{Moving, arrived},
-    link::{Counts, Damage, Verdict},
+    links::{Counts, Damage, Verdict},
 };
 
 use super::{Simulator, network::Flit};
@@ -302,7 +302,7 @@ impl Simulator<'_> {
             let starts = self.occupy(router, output, now);
             let packet = &self.packets[flit.packet];
             let name = self.channels[number].number;
-            self.digest.add(now, name, packet.source, packet.sequence);
+            self.own.digest.add(now, name, packet.source, packet.sequence);
             self.send_on_link(number, flit, (now, starts));
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! As `crates/reference/src/engine` does for links that are granted to packets, it exists to hold
 //! the fast engine to that page, and shares nothing with it but plain data types. Terminals,
-//! packets and their ways are the same in both models, and `crates/reference/src/engine` has them.
+//! packets and their ways are the same in both models, and `crates/reference/src/shared` has them.
 //! Each flit is an object that sits in a queue or on a wire, each credit is an object on its way,
 //! and at every instant every queue of every router is looked at.
 //!
@@ -15,7 +15,7 @@
 
 mod collective;
 mod conservation;
-pub mod failures;
+mod failures;
 mod held_credits;
 mod link;
 mod network;
@@ -27,45 +27,31 @@ mod turns;
 mod virtual_channels;
 mod way;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::VecDeque;
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::{Digest, FlitSharing, Log, Parameters, RESPONSE_CHANNEL, STALLS, Switching};
+use flitlab_engine::{Digest, FlitSharing, Log, Parameters, RESPONSE_CHANNEL, Switching};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 
-use crate::engine::{
+use crate::shared::{
     channel::{ChannelKind, arrived},
     classes,
-    link::Counts,
+    links::Counts,
     packet::Packet,
-    phased::Seen,
-    terminal::Terminals,
+    simulation::{Routers, Simulation},
 };
-use crate::failure::{Failures, Losses};
 
-use collective::Collective;
-use network::{Channel, Flit, Network, Router};
+pub use crate::shared::simulation::Deadlock;
+use collective::Unit;
+use network::{Channel, Flit, Input, Network, Output};
 use source::Injection;
 use stalls::Stalls;
 
-/// Nothing can move any more, but packets are left.
-#[derive(Debug)]
-pub struct Deadlock {
-    /// When the last thing happened.
-    pub time: Picoseconds,
-    /// Packets that have been cut and not delivered.
-    pub packets: usize,
-    /// What had been delivered until then.
-    pub log: Log,
-    /// Of all that had been sent until then.
-    pub digest: Digest,
-}
-
-/// Sends all messages, in the order of their times (those of one terminal at one time in the order
-/// given), and runs until everything has been delivered and all credits are back. The digest is
-/// that of the start of each flit on an injection channel and of each flit's win of a switch.
+/// Sends all messages, and runs until everything has been delivered and all credits are back. The
+/// digest is that of the start of each flit on an injection channel and of each flit's win of a
+/// switch.
 ///
 /// # Errors
 /// If the network deadlocks.
@@ -75,168 +61,112 @@ pub fn run(
     parameters: &Parameters,
     messages: &[Message],
 ) -> Result<(Log, Digest), Deadlock> {
-    run_beside(fabric, routes, parameters, messages, None)
+    let ended = simulator(fabric, routes, parameters, messages, None).run(false);
+    let digest = ended.own.digest;
+    ended.log().map(|log| (log, digest))
 }
 
-/// Simulates messages as [`run`] does, with collective operations beside them if there are any.
+/// A simulation of messages, and of collective operations beside them if there are any.
 ///
-/// # Errors
-/// If the network deadlocks.
-pub fn run_beside(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-    collective: Option<&CollectiveSpec>,
-) -> Result<(Log, Digest), Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages, collective).run(false)
-}
-
-/// What all links have counted together, and the flits that each sent, by virtual channel. The
-/// network must not deadlock.
-pub fn count(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-    collective: Option<&CollectiveSpec>,
-) -> (Counts, Vec<Vec<u64>>) {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages, collective);
-    simulator.go_through_all(false);
-    let links = simulator.channels.iter().filter_map(|channel| channel.link.as_ref());
-    let (counts, flits): (Vec<Counts>, _) =
-        links.map(|link| (link.counts, link.flits.clone())).unzip();
-    (counts.into_iter().sum(), flits)
-}
-
-/// How long packets waited for each channel that leaves a router, by reason, in the order of
-/// routers and outputs; none if the network deadlocks.
-pub fn stalls(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-    collective: Option<&CollectiveSpec>,
-) -> Option<Vec<[Picoseconds; STALLS]>> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages, collective);
-    simulator.stalls = Some(Stalls::new(&simulator.routers));
-    simulator.go_through_all(false);
-    (simulator.undelivered() == 0).then(|| simulator.stalls.expect("it was given").times())
-}
-
-/// For how long the packets had waited that were granted a virtual channel of each channel that
-/// leaves a router, in the order of routers and outputs; none if the network deadlocks.
-pub fn waits(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-) -> Option<Vec<Picoseconds>> {
-    let mut simulator = Simulator::new(fabric, routes, parameters, messages, None);
-    simulator.go_through_all(false);
-    let outputs = simulator.routers.iter().flat_map(|router| &router.outputs);
-    (simulator.undelivered() == 0).then(|| outputs.map(|output| output.waited).collect())
-}
-
-/// Simulates as [`run_beside`] does, without leaving out the instants at which nothing is due.
-///
-/// # Errors
-/// If the network deadlocks.
-pub fn run_every_tick(
-    fabric: &Fabric,
-    routes: &Routes,
-    parameters: &Parameters,
-    messages: &[Message],
-    collective: Option<&CollectiveSpec>,
-) -> Result<(Log, Digest), Deadlock> {
-    Simulator::new(fabric, routes, parameters, messages, collective).run(true)
-}
-
-struct Simulator<'a> {
+/// # Panics
+/// If links are not shared flit by flit.
+pub fn simulator<'a>(
     fabric: &'a Fabric,
     routes: &'a Routes,
     parameters: &'a Parameters,
-    sharing: &'a FlitSharing,
+    messages: &[Message],
+    collective: Option<&CollectiveSpec>,
+) -> Simulator<'a> {
+    let sharing = parameters.kind.sharing().expect("links are shared flit by flit");
+    let uses_response_channel = |message: &Message| {
+        let is_answered = message.kind != MessageKind::Data;
+        let on_response_channel =
+            |is_response| classes::channel(parameters, message, is_response) == RESPONSE_CHANNEL;
+        is_answered && on_response_channel(true) || on_response_channel(false)
+    };
+    let network = Network::new((fabric, routes), parameters, sharing, collective.is_some());
+    let own = FlitRouters {
+        parts_kinds: messages.iter().any(uses_response_channel),
+        digest: Digest::default(),
+        stalls: sharing.stall_times.then(|| Stalls::new(&network.routers)),
+    };
+    let all = (fabric, routes, parameters);
+    let mut simulator = Simulation::new(all, messages, collective, network, own);
+    simulator.add_adapters();
+    simulator
+}
+
+type Simulator<'a> = Simulation<'a, FlitRouters>;
+
+/// Routers whose links are shared flit by flit.
+pub struct FlitRouters {
     /// Whether virtual channels are divided between requests and responses.
     parts_kinds: bool,
-    channels: Vec<Channel>,
-    routers: Vec<Router>,
-    terminals: Terminals<'a>,
-    /// Collective operations, if there are any.
-    collective: Option<Collective>,
-    /// By terminal and injection channel.
-    adapters: Vec<Vec<Injection>>,
-    packets: Vec<Packet>,
-    /// Instants at which something is due in the network.
-    due: BTreeSet<Picoseconds>,
-    digest: Digest,
-    /// What fails on the way, and what has come of it.
-    failures: Failures<'a>,
-    losses: Losses,
-    /// Packets for which their sinks have no use.
-    lost: BTreeSet<usize>,
-    /// The failed channels that swallow packets, by packet.
-    swallowed: BTreeMap<usize, usize>,
-    /// Whether no packet is begun for now.
-    paused: bool,
-    /// How long packets have waited, if somebody wants to know.
-    stalls: Option<Stalls>,
-    /// Instants so far.
-    instants: u64,
-    /// What routers see of others, if they do.
-    seen: Seen,
+    /// Of all that has been sent.
+    pub digest: Digest,
+    /// How long packets have waited, if the parameters ask for it.
+    pub stalls: Option<Stalls>,
+}
+
+impl Routers for FlitRouters {
+    type Channel = Channel;
+    type Input = Input;
+    type Output = Output;
+    type Injection = Injection;
+    type Unit = Unit;
+
+    fn simulate(simulation: &mut Simulator<'_>, now: Picoseconds) {
+        simulation.instant(now);
+    }
+
+    fn check_conservation(simulation: &Simulator<'_>, now: Picoseconds) {
+        simulation.check_conservation(now);
+    }
+
+    fn check_empty(simulation: &Simulator<'_>) {
+        simulation.check_empty();
+    }
+
+    fn source_queue<'q>(
+        simulation: &'q mut Simulator<'_>,
+        packet: &Packet,
+        on_tree: Option<usize>,
+    ) -> &'q mut VecDeque<usize> {
+        simulation.queue_of(packet, on_tree)
+    }
+
+    fn source_queues(injection: &mut Injection) -> impl Iterator<Item = &mut VecDeque<usize>> {
+        injection.queues.iter_mut().map(|queue| &mut queue.waiting)
+    }
+
+    fn credits(channel: &Channel) -> &[u32] {
+        &channel.credits
+    }
+
+    fn counts(channel: &Channel) -> Option<(Counts, &[u64])> {
+        channel.link.as_ref().map(|link| (link.counts, &*link.flits))
+    }
+
+    fn has_failed(channel: &Channel) -> bool {
+        channel.failed
+    }
+
+    fn lose_router(simulation: &mut Simulator<'_>, router: usize) {
+        simulation.lose_what_is_in(router);
+    }
+
+    fn fail_channel(simulation: &mut Simulator<'_>, router: usize, channel: usize) {
+        simulation.cut_channel(router, channel);
+    }
+
+    fn set_ring(channel: &mut Channel, ring: Option<u32>) {
+        channel.ring = ring;
+    }
 }
 
 impl<'a> Simulator<'a> {
-    fn new(
-        fabric: &'a Fabric,
-        routes: &'a Routes,
-        parameters: &'a Parameters,
-        messages: &[Message],
-        collective: Option<&CollectiveSpec>,
-    ) -> Self {
-        let sharing = parameters.kind.sharing().expect("links are shared flit by flit");
-        let uses_response_channel = |message: &Message| {
-            let is_answered = message.kind != MessageKind::Data;
-            let on_response_channel = |is_response| {
-                classes::channel(parameters, message, is_response) == RESPONSE_CHANNEL
-            };
-            is_answered && on_response_channel(true) || on_response_channel(false)
-        };
-        let parts_kinds = messages.iter().any(uses_response_channel);
-        let has_units = collective.is_some();
-        let Network { channels, routers } =
-            Network::new((fabric, routes), parameters, sharing, has_units);
-        let collective = collective.map(|spec| Collective::new(fabric, parameters, spec));
-        let mut simulator = Self {
-            fabric,
-            routes,
-            parameters,
-            sharing,
-            parts_kinds,
-            channels,
-            routers,
-            terminals: Terminals::new(fabric, routes, parameters, messages),
-            adapters: Vec::new(),
-            packets: Vec::new(),
-            due: collective.iter().map(|it| it.operations.begins()).collect(),
-            collective,
-            digest: Digest::default(),
-            failures: Failures::default(),
-            losses: Losses::default(),
-            lost: BTreeSet::new(),
-            swallowed: BTreeMap::new(),
-            paused: false,
-            stalls: None,
-            instants: 0,
-            seen: Seen::default(),
-        };
-        simulator.add_adapters();
-        simulator
-    }
-
-    fn virtual_channels(&self) -> usize {
-        usize::from(self.parameters.virtual_channels)
+    fn sharing(&self) -> &'a FlitSharing {
+        self.parameters.kind.sharing().expect("links are shared flit by flit")
     }
 
     fn wormhole(&self) -> bool {
@@ -245,13 +175,6 @@ impl<'a> Simulator<'a> {
 
     fn forwards_whole(&self) -> bool {
         self.parameters.switching == Switching::StoreAndForward
-    }
-
-    /// Packets that have been cut and not delivered, and those of operations that have still to
-    /// come.
-    fn undelivered(&self) -> usize {
-        let missing = self.collective.as_ref().map_or(0, |it| it.operations.missing());
-        self.terminals.undelivered + missing
     }
 
     /// The model's `C`: the time for which a flit takes the crossbar to an output.
@@ -267,35 +190,7 @@ impl<'a> Simulator<'a> {
         longest.div_ceil(self.parameters.crossbar_speedup.into())
     }
 
-    fn run(mut self, every_tick: bool) -> Result<(Log, Digest), Deadlock> {
-        let now = self.go_through_all(every_tick);
-        let packets = self.undelivered();
-        if packets > 0 {
-            let Self { terminals: Terminals { log, .. }, digest, .. } = self;
-            return Err(Deadlock { time: now, packets, log, digest });
-        }
-        self.check_idle();
-        Ok((self.terminals.log, self.digest))
-    }
-
-    /// Goes through all instants; the last one.
-    fn go_through_all(&mut self, every_tick: bool) -> Picoseconds {
-        let mut now = Picoseconds::ZERO;
-        while let Some(next) = self.terminals.next_due(&self.due) {
-            now = if every_tick { now } else { next };
-            assert!(now <= next, "nothing is due before the instant at hand");
-            self.instant(now);
-            self.go_on_with_failures(now);
-            self.due.remove(&now);
-            if every_tick {
-                now += Picoseconds(1);
-            }
-        }
-        now
-    }
-
     fn instant(&mut self, now: Picoseconds) {
-        self.look_at_others(now);
         self.receive_flits(now);
         self.terminals.perform_atomics(now);
         self.receive_credits(now);
@@ -313,18 +208,13 @@ impl<'a> Simulator<'a> {
             self.acknowledge(router, now);
         }
         self.count_stalls(now);
-        // Space that is lost stays lost: it is noticed some instants later.
-        self.instants += 1;
-        if self.instants.is_multiple_of(16) {
-            self.check_conservation(now);
-        }
     }
 
     /// Puts the flits that are there now, whole, into a queue or the sink at the channel's end.
     fn receive_flits(&mut self, now: Picoseconds) {
         for channel in 0..self.channels.len() {
             while let Some(flit) = arrived(&mut self.channels[channel].flits, now) {
-                if self.swallowed.get(&flit.packet) == Some(&channel) {
+                if self.swallows(channel, flit.packet) {
                     self.sink(flit, now);
                     continue;
                 }
@@ -346,7 +236,7 @@ impl<'a> Simulator<'a> {
     fn receive(&mut self, router: usize, port: usize, flit: Flit, now: Picoseconds) {
         let virtual_channel = flit.virtual_channel;
         if flit.index == 0
-            && self.sharing.virtual_output_queues
+            && self.sharing().virtual_output_queues
             && !self.is_on_tree(virtual_channel)
         {
             let (output, _) = self.next_output(router, flit.packet);
@@ -370,21 +260,8 @@ impl<'a> Simulator<'a> {
 
     /// Takes a flit out of the network; the last one of a packet delivers it.
     fn sink(&mut self, flit: Flit, now: Picoseconds) {
-        let packet = &self.packets[flit.packet];
-        if flit.index + 1 < packet.flits {
-            return;
-        }
-        if packet.operation.is_some() {
-            return self.arrive(flit.packet, now);
-        }
-        if self.lost.contains(&flit.packet) {
-            return self.lose(flit.packet);
-        }
-        let is_last = self.terminals.deliver(packet, now);
-        if is_last && self.losses.messages.contains(&packet.transfer) {
-            self.losses.end(packet.transfer);
-        } else if is_last {
-            self.terminals.complete(packet, now);
+        if flit.index + 1 == self.packets[flit.packet].flits {
+            self.arrive(flit.packet, now);
         }
     }
 }

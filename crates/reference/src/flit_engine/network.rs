@@ -7,13 +7,17 @@ use flitlab_engine::{FlitSharing, Parameters};
 use flitlab_fabric::{CableClass, Fabric};
 use flitlab_routing::Routes;
 
-use crate::engine::channel::{ChannelKind, Moving, OutputName};
-use crate::engine::operations::{DOWN, UP};
+use crate::shared::{
+    channel::{ChannelKind, Moving, OutputName},
+    network::{self, HasOutlet, Outlet},
+    operations::{DOWN, UP},
+};
 
 use super::{
     held_credits::{Delay, Held, is_held},
     link::Link,
     queue::Queue,
+    source::Injection,
     turns::Turns,
 };
 
@@ -131,6 +135,13 @@ pub struct Output {
     pub waited: Picoseconds,
 }
 
+impl HasOutlet for Output {
+    fn outlet(&self) -> Outlet {
+        let &Self { name, channel, granted, waited, .. } = self;
+        Outlet { name, channel, granted, waited }
+    }
+}
+
 /// An input port of a router.
 pub struct Input {
     pub channel: usize,
@@ -146,14 +157,8 @@ pub struct Input {
     pub next_output: usize,
 }
 
-/// A router's ports, in the model's order.
-#[derive(Default)]
-pub struct Router {
-    /// Number of its ports to other routers, vacant ones included.
-    pub ports: usize,
-    pub inputs: Vec<Input>,
-    pub outputs: Vec<Output>,
-}
+/// A router's ports.
+pub type Router = network::Router<Input, Output>;
 
 impl Router {
     /// Queues of each input port.
@@ -193,11 +198,6 @@ impl Router {
             next_output: 0,
         });
     }
-
-    /// The place of an output.
-    pub fn output_named(&self, name: OutputName) -> Option<usize> {
-        self.outputs.iter().position(|output| output.name == name)
-    }
 }
 
 /// What input ports have in common.
@@ -213,10 +213,7 @@ impl Places {
 }
 
 /// All channels, and the ports that they join.
-pub struct Network {
-    pub channels: Vec<Channel>,
-    pub routers: Vec<Router>,
-}
+pub type Network = network::Network<Channel, Input, Output, Injection>;
 
 impl Network {
     /// Joins the ports in the order that the model gives them: network channels by number (as
@@ -229,8 +226,11 @@ impl Network {
         sharing: &FlitSharing,
         has_units: bool,
     ) -> Self {
-        let routers = (0..fabric.routers()).map(|_| Router::default()).collect();
-        let mut network = Self { channels: Vec::new(), routers };
+        let mut network = Self {
+            channels: Vec::new(),
+            routers: (0..fabric.routers()).map(|_| Router::default()).collect(),
+            adapters: (0..fabric.terminals()).map(|_| Vec::new()).collect(),
+        };
         network.add_outputs((fabric, routes), parameters, sharing);
         let places = Places { virtual_channels: parameters.virtual_channels.into(), has_units };
         network.add_inputs_of(ChannelKind::Network, sharing, &places);
@@ -255,7 +255,6 @@ impl Network {
             next - 1
         };
         for (router, terminals) in (0..fabric.routers()).zip(&terminals) {
-            self.routers[router as usize].ports = fabric.outputs(router).len();
             for (port, slot) in fabric.outputs(router).enumerate() {
                 let number = number();
                 if let Some(target) = fabric.target(slot) {
@@ -333,10 +332,11 @@ impl Network {
         let number = self.channels.len();
         let cable = fabric.cable_classes()[0];
         self.channels.push(Channel::new(ChannelKind::Unit, u32::MAX, parameters, cable));
-        for (router, terminals) in self.routers.iter_mut().zip(fabric.terminals_by_router()) {
+        let routers = (0..).zip(&mut self.routers);
+        for ((name, router), terminals) in routers.zip(fabric.terminals_by_router()) {
             router.add_input(number, places, sharing, |vc| vc == UP);
             let ejections = terminals.len() * parameters.ejection_channels as usize;
-            for _ in 0..router.ports + ejections {
+            for _ in 0..fabric.outputs(name).len() + ejections {
                 router.add_input(number, places, sharing, |vc| vc == DOWN);
             }
         }

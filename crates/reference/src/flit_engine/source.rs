@@ -6,8 +6,11 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{REQUEST_CHANNEL, RESPONSE_CHANNEL};
 use flitlab_routing::Routes;
 
-use crate::engine::channel::{ChannelKind, Moving};
-use crate::engine::operations::{DOWN, UP};
+use crate::shared::{
+    channel::{ChannelKind, Moving},
+    operations::{DOWN, UP},
+    packet::Packet,
+};
 
 use super::{Simulator, network::Flit, turns::first_from};
 
@@ -42,7 +45,6 @@ pub struct Injection {
 impl Simulator<'_> {
     /// Gives each terminal its adapter.
     pub fn add_adapters(&mut self) {
-        self.adapters = (0..self.fabric.terminals()).map(|_| Vec::new()).collect();
         let channels = self.channels.iter().enumerate();
         let mut channels = channels.filter(|(_, channel)| channel.kind == ChannelKind::Injection);
         for terminal in self.fabric.live_terminals() {
@@ -60,7 +62,7 @@ impl Simulator<'_> {
     /// one for each virtual channel.
     fn source_queues(&self) -> Vec<SourceQueue> {
         let mut kinds: Vec<Vec<usize>> = match self.routes {
-            Routes::DirectionOrder(_) | Routes::Table(_) if self.parts_kinds => {
+            Routes::DirectionOrder(_) | Routes::Table(_) if self.own.parts_kinds => {
                 [REQUEST_CHANNEL, RESPONSE_CHANNEL].map(|it| self.channels_of_kind(it)).into()
             }
             Routes::DirectionOrder(_) | Routes::Table(_) => {
@@ -88,7 +90,7 @@ impl Simulator<'_> {
     /// any of their kind.
     pub fn channels_of_kind(&self, channel: u8) -> Vec<usize> {
         let all = self.channels_of_all();
-        let half = if self.parts_kinds { all.len() / 2 } else { all.len() };
+        let half = if self.own.parts_kinds { all.len() / 2 } else { all.len() };
         if channel == RESPONSE_CHANNEL { all[half..].to_vec() } else { all[..half].to_vec() }
     }
 
@@ -97,25 +99,17 @@ impl Simulator<'_> {
         (0..self.virtual_channels()).filter(|&one| !self.is_on_tree(one)).collect()
     }
 
-    /// Cuts what enters the queues now into packets.
-    pub fn enter_messages(&mut self, now: Picoseconds) {
-        for entry in self.terminals.entering(now) {
-            if self.is_cut_off(entry, now) {
-                self.losses.end(entry.transfer);
-                continue;
-            }
-            for packet in self.terminals.cut(entry, self.routes, now) {
-                let allowed = match self.terminals.injected_on(&packet, self.routes) {
-                    Some(virtual_channel) => vec![virtual_channel],
-                    None => self.channels_of_kind(packet.channel),
-                };
-                let adapter = &mut self.adapters[packet.source as usize];
-                let queues = &mut adapter[usize::from(packet.injection_channel)].queues;
-                let queue = queues.iter_mut().find(|queue| queue.virtual_channels == allowed);
-                queue.expect("each kind has one").waiting.push_back(self.packets.len());
-                self.packets.push(packet);
-            }
-        }
+    /// The source queue of a packet, of a virtual channel of trees if one is given.
+    pub fn queue_of(&mut self, packet: &Packet, on_tree: Option<usize>) -> &mut VecDeque<usize> {
+        let given = on_tree.or_else(|| self.terminals.injected_on(packet, self.routes));
+        let allowed = match given {
+            Some(virtual_channel) => vec![virtual_channel],
+            None => self.channels_of_kind(packet.channel),
+        };
+        let adapter = &mut self.adapters[packet.source as usize];
+        let queues = &mut adapter[usize::from(packet.injection_channel)].queues;
+        let queue = queues.iter_mut().find(|queue| queue.virtual_channels == allowed);
+        &mut queue.expect("each kind has one").waiting
     }
 
     /// Sends a flit on each free injection channel that has one to send.
@@ -182,7 +176,7 @@ impl Simulator<'_> {
             is_damaged: false,
         };
         channel.flits.push_back(Moving { arrives, content });
-        self.digest.add(now, channel.number, packet.source, packet.sequence);
+        self.own.digest.add(now, channel.number, packet.source, packet.sequence);
         self.due.extend([free_from, arrives]);
         if is_last {
             self.leaves_adapter(sending.packet, free_from);

@@ -35,7 +35,7 @@ impl Simulator<'_> {
     /// Counts the time since the instant before, and looks at what keeps packets waiting after this
     /// one.
     pub fn count_stalls(&mut self, now: Picoseconds) {
-        let Some(mut stalls) = self.stalls.take() else { return };
+        let Some(mut stalls) = self.own.stalls.take() else { return };
         for (router, outputs) in stalls.outputs.iter_mut().enumerate() {
             for (output, (reason, times)) in outputs.iter_mut().enumerate() {
                 if let Some(reason) = *reason {
@@ -45,7 +45,7 @@ impl Simulator<'_> {
             }
         }
         stalls.latest = now;
-        self.stalls = Some(stalls);
+        self.own.stalls = Some(stalls);
     }
 
     /// Why packets wait for an output: of those that wait, what keeps the one that is nearest to

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Arbitration;
 
-use crate::engine::{
+use crate::shared::{
     channel::{ChannelKind, Moving},
     choosing,
 };
@@ -37,7 +37,7 @@ impl Simulator<'_> {
         if requests.is_empty() {
             return;
         }
-        for round in 0..self.sharing.iterations {
+        for round in 0..self.sharing().iterations {
             for (port, offers) in self.offers_of_outputs(router, &requests, now) {
                 let winner = self.accepted_offer(router, port, &offers);
                 if round == 0 {
@@ -117,13 +117,13 @@ impl Simulator<'_> {
     pub fn is_taken(&self, router: usize, output: usize, now: Picoseconds) -> bool {
         let output = &self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
-        let waiting = channel.flit_time * self.sharing.output_buffer.into();
+        let waiting = channel.flit_time * self.sharing().output_buffer.into();
         output.free_from > now || output.end > self.crossed(now) + waiting
     }
 
     /// When a flit that wins now is behind the crossbar.
     fn crossed(&self, now: Picoseconds) -> Picoseconds {
-        now + self.sharing.switch_allocation + self.parameters.crossbar_latency
+        now + self.sharing().switch_allocation + self.parameters.crossbar_latency
     }
 
     /// By input port the requests to which an output is offered, in the order of outputs.
@@ -238,7 +238,7 @@ impl Simulator<'_> {
             output.virtual_channels[virtual_channel].held_by = None;
             output.virtual_channels[virtual_channel].free_from = taken_until;
         }
-        self.digest.add(now, channel.number, packet.source, packet.sequence);
+        self.own.digest.add(now, channel.number, packet.source, packet.sequence);
         let number = output.channel;
         self.start(number, content, (now, starts));
         content
@@ -248,13 +248,14 @@ impl Simulator<'_> {
     pub fn occupy(&mut self, router: usize, output: usize, now: Picoseconds) -> Picoseconds {
         let taken_until = now + self.crossbar_time(router, output);
         let crossed = self.crossed(now);
+        let buffer = self.sharing().output_buffer;
         let output = &mut self.routers[router].outputs[output];
         let channel = &self.channels[output.channel];
         output.free_from = taken_until;
         let starts = crossed.max(output.end);
         output.end = starts + channel.flit_time;
         // The next flit can win when no more than the buffer's flits are left behind the crossbar.
-        let waiting = channel.flit_time * self.sharing.output_buffer.into();
+        let waiting = channel.flit_time * buffer.into();
         let room = (output.end + now).saturating_sub(crossed + waiting);
         self.due.extend([taken_until, room.max(taken_until)]);
         starts

@@ -33,7 +33,7 @@ impl Simulator<'_> {
         if wishes.is_empty() {
             return;
         }
-        for round in 0..self.sharing.iterations {
+        for round in 0..self.sharing().iterations {
             for (queue, offers) in self.offers_of_virtual_channels(router, &wishes) {
                 let wish = wishes.remove(&queue).expect("it was offered something");
                 let accepted = self.accepted(queue, &wish, &offers);
@@ -126,13 +126,14 @@ impl Simulator<'_> {
         let &Wish { packet, place, .. } = wish;
         let router = place.router;
         let (output, virtual_channel) = output_vc;
-        let mut asks_from = now + self.sharing.virtual_channel_allocation;
+        let mut asks_from = now + self.sharing().virtual_channel_allocation;
         self.due.insert(asks_from);
         if self.waits_for_copies(virtual_channel) {
             asks_from = Picoseconds::NEVER;
         }
         if self.packets[packet].operation.is_none() {
-            let came = self.came(self.routers[router].queue_at(queue), packet).expect("it asks");
+            let came =
+                self.came_to_head(self.routers[router].queue_at(queue), packet).expect("it asks");
             let ready = came + self.parameters.routing_latency;
             self.routers[router].outputs[output].waited += now - ready;
         }

@@ -1,14 +1,12 @@
 //! Which virtual channels of which outputs a packet asks for.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_engine::Switching;
 use flitlab_routing::{RelationRoutes, Routes, relation::Ring};
 
-use crate::engine::{
+use crate::shared::{
     channel::{ChannelKind, OutputName},
     choosing,
     packet::largest,
-    phased::Phased,
 };
 
 use super::{Simulator, queue::Queue};
@@ -57,82 +55,24 @@ impl Simulator<'_> {
         if self.packets[header.packet].operation.is_some() {
             return self.asks_on_tree(queue, header.packet, now).then_some(header.packet);
         }
-        let came = self.came(queue, header.packet)?;
+        let came = self.came_to_head(queue, header.packet)?;
         let routed_from =
-            if self.sharing.routing_at_head { came.max(queue.free_from) } else { came };
+            if self.sharing().routing_at_head { came.max(queue.free_from) } else { came };
         let routed = routed_from + self.parameters.routing_latency;
         let asks = routed.max(queue.free_from);
         (asks <= now).then_some(header.packet)
     }
 
     /// When the flit came of the packet at the head of a queue with which it may be routed.
-    pub fn came(&self, queue: &Queue, packet: usize) -> Option<Picoseconds> {
-        let awaited = match self.parameters.switching {
-            Switching::VirtualCutThrough | Switching::Wormhole => 0,
-            Switching::StoreAndForward => self.packets[packet].flits - 1,
-        };
-        let mut flits = queue.flits.iter();
-        let is_awaited =
-            |(_, flit): &&(_, super::Flit)| flit.packet == packet && flit.index == awaited;
-        flits.find(is_awaited).map(|&(came, _)| came)
+    pub fn came_to_head(&self, queue: &Queue, packet: usize) -> Option<Picoseconds> {
+        self.came(packet, queue.flits.iter().map(|&(came, it)| (came, it.packet, it.index)))
     }
 
-    /// Lets routers see what is out at others, if it is time.
-    pub fn look_at_others(&mut self, now: Picoseconds) {
-        let Some(age) = Phased::age(self.routes) else { return };
-        let mut seen = std::mem::take(&mut self.seen);
-        seen.look((age, now), self.fabric.channel_slots(), |channel| {
-            let router = self.fabric.source(channel);
-            let port = (channel - self.fabric.outputs(router).start) as u16;
-            let router = &self.routers[router as usize];
-            let Some(output) = router.output_named(OutputName::Port(port)) else { return 0 };
-            let credits = &self.channels[router.outputs[output].channel].credits;
-            credits.iter().map(|credits| self.parameters.buffer - credits).sum()
-        });
-        self.seen = seen;
-    }
-
-    /// Lets packets of a rule with phases decide how they go on.
-    fn decide_by_phase(&mut self, router: usize, now: Picoseconds) {
-        let Some(phased) = &self.terminals.phased else { return };
-        let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
-        let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
-        for packet in asking {
-            let used = |port, vcs: &[u8]| {
-                let output = self.routers[router].output_named(OutputName::Port(port));
-                let output = &self.routers[router].outputs[output.expect("it is live")];
-                let credits = &self.channels[output.channel].credits;
-                let own = vcs.iter().map(|&vc| self.parameters.buffer - credits[usize::from(vc)]);
-                own.sum()
-            };
-            let mut decided = self.packets[packet].clone();
-            phased.decide(&mut decided, router as u32, used, |channel| self.seen.of(channel));
-            self.packets[packet] = decided;
-        }
-    }
-
-    /// Lets packets decide how they go on that ask for the first time.
+    /// Lets packets decide how they go on that ask.
     pub fn decide(&mut self, router: usize, now: Picoseconds) {
-        self.decide_by_phase(router, now);
-        let Some(adaptive) = &self.terminals.adaptive else { return };
         let queues = self.routers[router].inputs.iter().flat_map(|input| &input.queues);
         let asking: Vec<usize> = queues.filter_map(|queue| self.asking(queue, now)).collect();
-        for packet in asking {
-            if !self.packets[packet].undecided {
-                continue;
-            }
-            let capacity = self.parameters.buffer;
-            let output_vc = usize::from(adaptive.rules.channels.adaptive);
-            let used = |port| {
-                let output = self.routers[router].output_named(OutputName::Port(port))?;
-                let channel = &self.channels[self.routers[router].outputs[output].channel];
-                (!channel.failed).then(|| capacity - channel.credits[output_vc])
-            };
-            let ports = self.fabric.outputs(router as u32).len() as u16;
-            let used: Vec<Option<u32>> = (0..ports).map(used).collect();
-            let packet = &mut self.packets[packet];
-            adaptive.decide_at(packet, router as u32, &used, capacity);
-        }
+        self.decide_all(router, &asking, now);
     }
 
     /// The open virtual channels for which a packet asks; whether it chooses among them.
@@ -211,13 +151,6 @@ impl Simulator<'_> {
             enters: hop.ring == Ring::Enters,
         });
         hops.collect()
-    }
-
-    /// Whether a router's port has failed.
-    fn has_failed(&self, router: usize, port: u16) -> bool {
-        let output = self.routers[router].output_named(OutputName::Port(port));
-        let channel = output.map(|output| self.routers[router].outputs[output].channel);
-        channel.is_some_and(|channel| self.channels[channel].failed)
     }
 
     /// A virtual channel of the output to a port.
@@ -299,7 +232,7 @@ impl Simulator<'_> {
         let held = &output.virtual_channels[number];
         let is_free = held.held_by.is_none() && held.free_from <= now;
         let channel = &self.channels[output.channel];
-        let room = if self.sharing.atomic {
+        let room = if self.sharing().atomic {
             self.parameters.buffer
         } else if self.wormhole() {
             0
@@ -366,19 +299,8 @@ impl Simulator<'_> {
             let best = choosing::most_preferred(self.routes, offered, seen);
             return best.expect("an offer is one of its hops");
         }
-        let adaptive = self.terminals.adaptive.as_ref().expect("only its packets choose");
-        let outputs = &self.routers[place.router].outputs;
-        let port = |offer: &OutputVc| outputs[offer.0].name.port().expect("a packet on its way");
         let input = self.routers[place.router].inputs[place.port].channel;
-        let mut all = self.routers.iter().flat_map(|router| &router.outputs);
-        let came = all.find(|output| output.channel == input).and_then(|it| it.name.port());
-        let drawn = self.packets[packet].course.as_ref().map_or(0, |course| course.drawn);
-        let room = |offer: &OutputVc| self.channels[outputs[offer.0].channel].credits[offer.1];
-        let seen = |offer| (port(offer), room(offer), outputs[offer.0].granted);
-        let seen: Vec<_> = offers.iter().map(seen).collect();
-        let best = adaptive.liked(&seen, came, (place.router as u32, drawn));
-        let best = best.expect("there are offers");
-        *offers.iter().find(|offer| port(offer) == best).expect("it is one of them")
+        self.liked((place.router, input), packet, offers).expect("there are offers")
     }
 
     /// What a packet sees of a hop: what waits for its output, there or here, and when packets took

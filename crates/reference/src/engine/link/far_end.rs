@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab_engine::Resend;
 
-use super::{super::network::Flit, Verdict};
+use crate::shared::links::Verdict;
+
+use super::super::network::Flit;
 
 /// What becomes of a packet whose last flit is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Acknowledgements, Retry};
 
+use crate::shared::channel::{Moving, arrived};
+
 use super::{
     super::{
         Simulator,
-        channel::{Moving, arrived},
         network::{Channel, CreditMessage, Flit, Hold, Sending, Source},
     },
     Link,

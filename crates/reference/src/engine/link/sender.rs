@@ -3,7 +3,7 @@
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Acknowledgements, LinkErrors, Resend};
 
-use super::{super::packet::Packet, Verdict};
+use crate::shared::{links::Verdict, packet::Packet};
 
 /// A packet that has not been acknowledged.
 pub struct Unacknowledged {

@@ -11,7 +11,7 @@ use flitlab_routing::{
 };
 
 use super::{drawn_below, ends, least_of, left_at};
-use crate::engine::packet::Packet;
+use crate::shared::packet::Packet;
 
 /// How far a packet is.
 #[derive(Clone, Copy, Debug, Default)]

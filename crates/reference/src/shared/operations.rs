@@ -24,6 +24,19 @@ pub const CLASS: u8 = 1;
 pub const UP: usize = UP_CHANNEL as usize;
 pub const DOWN: usize = DOWN_CHANNEL as usize;
 
+/// Collective operations, and by router what its reduction unit does for them.
+pub struct Collective<U> {
+    pub operations: Operations,
+    pub units: Vec<U>,
+}
+
+impl<U: Default> Collective<U> {
+    pub fn new(fabric: &Fabric, parameters: &Parameters, spec: &CollectiveSpec) -> Self {
+        let operations = Operations::new(fabric, parameters, spec);
+        Self { operations, units: (0..fabric.routers()).map(|_| U::default()).collect() }
+    }
+}
+
 /// Collective operations, and how far they have come.
 pub struct Operations {
     spec: CollectiveSpec,

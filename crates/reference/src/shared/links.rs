@@ -1,9 +1,48 @@
-//! Which flits are damaged on a channel.
+//! Links that err, as far as they are the same in both models of links: which flits are damaged on a
+//! channel, what far ends say, and what is counted.
 
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Bursts, LinkErrors};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+/// What the far end says of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// All of lower numbers have been accepted.
+    AllBefore(u64),
+    /// This one has been accepted.
+    Accepted(u64),
+    /// This one is wanted.
+    Wanted(u64),
+}
+
+/// What can be told of a link when all is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Sendings of packets, bad copies left out, that were damaged.
+    pub damaged: u64,
+    /// Flits of packets that were sent again.
+    pub sent_again: u64,
+    /// Acknowledgements that took a flit.
+    pub acknowledgements: u64,
+    /// Those of them that were damaged.
+    pub lost: u64,
+    /// Bad copies that came, damaged elsewhere.
+    pub bad_copies: u64,
+}
+
+impl std::iter::Sum for Counts {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |one, other| Self {
+            damaged: one.damaged + other.damaged,
+            sent_again: one.sent_again + other.sent_again,
+            acknowledgements: one.acknowledgements + other.acknowledgements,
+            lost: one.lost + other.lost,
+            bad_copies: one.bad_copies + other.bad_copies,
+        })
+    }
+}
 
 /// What damages the flits of a channel.
 pub struct Damage {

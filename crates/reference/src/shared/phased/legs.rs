@@ -12,7 +12,7 @@ use flitlab_routing::{
 };
 
 use super::{drawn_below, ends};
-use crate::engine::packet::Packet;
+use crate::shared::packet::Packet;
 
 /// What a leg leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

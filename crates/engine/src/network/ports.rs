@@ -34,6 +34,13 @@ pub(crate) struct RouterLayout {
 }
 
 impl RouterLayout {
+    /// The terminal of one of the router's ejection channels, of which each has so many.
+    #[inline]
+    pub(crate) fn terminal_at(&self, output: u32, ejection_channels: u32) -> u32 {
+        let first = u32::from(self.outputs) - u32::from(self.terminals) * ejection_channels;
+        self.first_terminal + (output - first) / ejection_channels
+    }
+
     /// The first of the reduction unit's input ports.
     pub(crate) fn first_of_unit(&self) -> u16 {
         self.transit - self.unit

@@ -9,10 +9,27 @@ use super::table::{Address, SetOrDecision};
 use crate::network::context::NetworkContext;
 use crate::packet::{Packet, Packets};
 use flitlab_base::narrow::fitted;
-use flitlab_fabric::NONE;
+use flitlab_fabric::{Channel, NONE};
 use flitlab_routing::adaptive::Misroute;
 use flitlab_routing::phased::{Course, Queues};
 use flitlab_routing::relation::{Hop, Phase, Phases, Targets};
+
+/// What a router sees when a packet decides: its own outputs, by port and virtual channels, a bit
+/// each, and what it knows of others.
+struct Seen<'q> {
+    context: &'q NetworkContext<'q>,
+    used: &'q mut dyn FnMut(u16, u16) -> u32,
+}
+
+impl Queues for Seen<'_> {
+    fn used(&mut self, port: u16, vcs: u16) -> u32 {
+        (self.used)(port, vcs & fitted!((1_u32 << self.context.vc_map.count()) - 1, u16))
+    }
+
+    fn elsewhere(&mut self, channel: Channel) -> u32 {
+        self.context.far.as_deref().expect("the rule has said so").get(channel)
+    }
+}
 
 /// The phase of a packet at a router, and the target of its leg, a via or this destination.
 #[inline(always)]
@@ -93,14 +110,16 @@ impl RelationTables<'_> {
     }
 
     /// Lets a packet decide at a router: on how it goes on, or else on a port. If it has decided here
-    /// before, it decides anew. Returns whether it goes on otherwise than before.
+    /// before, it decides anew. `used` says what it sees of the router's outputs, as
+    /// [`Queues::used`] does. Returns whether it goes on otherwise than before.
     pub(crate) fn decide(
         &self,
         context: &NetworkContext<'_>,
         packets: &mut Packets,
         (slot, router): (u32, u32),
-        queues: &mut dyn Queues,
+        used: &mut dyn FnMut(u16, u16) -> u32,
     ) -> bool {
+        let queues = &mut Seen { context, used };
         let packet = packets.packets[slot as usize];
         let mut address = Address::from(packet.route);
         let before = (address, packets.rest_of(slot).first().copied());

@@ -12,6 +12,7 @@ pub(crate) mod collective;
 pub(crate) mod deadlock;
 pub(crate) mod flit;
 pub(crate) mod holder;
+mod injector;
 pub(crate) mod link;
 pub(crate) mod packet;
 

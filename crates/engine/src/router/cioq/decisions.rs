@@ -3,13 +3,11 @@
 use super::{CioqRouters, Hops, InputVc, name_of};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick, multiple_from};
-use crate::network::far_queues::FarQueues;
 use crate::network::ports::RouterLayout;
 use crate::next_hop::Routing;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
-use flitlab_fabric::{Channel, NONE};
-use flitlab_routing::phased::Queues;
+use flitlab_fabric::NONE;
 
 impl CioqRouters {
     /// The queue of a virtual channel of an output: the flits that have begun to cross to it before
@@ -36,9 +34,11 @@ impl CioqRouters {
         now: Tick,
     ) -> bool {
         let Common { routing, packets, context, .. } = common;
-        let far = context.far.as_deref();
-        let mut queues = OutputQueues { routers: self, router, far, now };
-        routing.relation().decide(context, packets, (slot, name), &mut queues)
+        let mut used = |port: u16, vcs: u16| {
+            let output = router.first_output as usize + usize::from(port);
+            bits(vcs).map(|vc| self.queued(output, fitted!(vc, u32), (now, now))).sum()
+        };
+        routing.relation().decide(context, packets, (slot, name), &mut used)
     }
 
     /// Lets the heads of a router that have decided there and wait decide again.
@@ -132,26 +132,5 @@ impl CioqRouters {
                         || settles && own.room.changes(now)
                 })
         })
-    }
-}
-
-/// What a router sees of its outputs when a packet decides.
-struct OutputQueues<'q> {
-    routers: &'q mut CioqRouters,
-    router: &'q RouterLayout,
-    far: Option<&'q FarQueues>,
-    now: Tick,
-}
-
-impl Queues for OutputQueues<'_> {
-    fn used(&mut self, port: u16, vcs: u16) -> u32 {
-        let output = self.router.first_output as usize + usize::from(port);
-        let count = self.routers.rules.vcs;
-        let own = bits(vcs).map(|vc| fitted!(vc, u32)).take_while(|&vc| vc < count);
-        own.map(|vc| self.routers.queued(output, vc, (self.now, self.now))).sum()
-    }
-
-    fn elsewhere(&mut self, channel: Channel) -> u32 {
-        self.far.expect("the rule has said so").get(channel)
     }
 }

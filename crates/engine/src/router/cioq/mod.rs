@@ -16,12 +16,10 @@
 //! | `crossing` | requests of heads, and packets that cross |
 //! | `decisions` | packets that decide by what their router sees |
 //! | `sending` | packets that are sent from the buffers of outputs |
-//! | `injection` | terminals' injection channels |
 //! | `waits` | what packets wait for: deadlocks, and the channel that holds a packet up |
 
 mod crossing;
 mod decisions;
-mod injection;
 mod room;
 mod sending;
 mod visit;
@@ -42,6 +40,7 @@ use crate::next_hop::{HopTimes, Routing};
 use crate::packet::chain;
 use crate::part::Part;
 use crate::router::between_parts::BetweenParts;
+use crate::router::injector::Injector;
 use crate::router::{Fail, Routers};
 use crossing::Request;
 use flitlab_base::narrow::narrow;
@@ -374,9 +373,9 @@ impl Routers for CioqRouters {
         hosts: &mut Hosts,
         channel: (u32, u32),
         now: Tick,
-        _ahead: bool,
+        ahead: bool,
     ) -> Option<Tick> {
-        Some(self.inject_first(common, hosts, channel, now))
+        self.inject_first(common, hosts, channel, now, ahead)
     }
 
     /// Nothing is left to do: a visit puts what it sends into the buffers of the part's routers.
@@ -389,9 +388,7 @@ impl Routers for CioqRouters {
     fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut CioqMessages) {
         for BetweenParts { router, input, vc, packet } in incoming.packets.drain(..) {
             let slot = common.packets.take_in(&packet);
-            let first = self.ports.routers[router as usize].first_input;
-            let input_vc = ((first + u32::from(input)) << self.rules.shift) + u32::from(vc);
-            self.join(common, router, input_vc, slot);
+            self.put(common, router, (input, vc), slot);
         }
         for (place, credits) in incoming.credits.drain(..) {
             self.take_credits(common, place, credits);
@@ -465,6 +462,26 @@ impl Routers for CioqRouters {
         (self.ports, self.state) = (ports, state);
         // The arrays of another network have other sizes.
         self.memory() == memory
+    }
+}
+
+impl Injector for CioqRouters {
+    fn has_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
+        self.state.credits[place as usize].has(flits.into(), now)
+    }
+
+    fn foresee(&mut self, place: u32, flits: u16) -> Tick {
+        self.state.credits[place as usize].foresee(flits.into())
+    }
+
+    fn take(&mut self, place: u32, flits: u16) {
+        self.state.credits[place as usize].take(flits.into());
+    }
+
+    fn put(&mut self, common: &mut Common<'_>, router: u32, (port, vc): (u16, u8), slot: u32) {
+        let first = self.ports.routers[router as usize].first_input;
+        let input_vc = ((first + u32::from(port)) << self.rules.shift) + u32::from(vc);
+        self.join(common, router, input_vc, slot);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::network::ports::RouterLayout;
 use crate::packet::{Delivery, Packet, last_start};
 use crate::router::between_parts::BetweenParts;
 use crate::router::cioq::room::Leaving;
+use crate::router::injector::Injector;
 use crate::trace::note;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
@@ -108,10 +109,7 @@ impl CioqRouters {
             self.hand_on(common, &port, fitted!(vc, u8), slot);
         } else {
             let channels = common.context.parameters.ejection_channels;
-            let ejections = u32::from(router.terminals) * channels;
-            let of_router = channel - router.first_output;
-            let first = u32::from(router.outputs) - ejections;
-            let terminal = router.first_terminal + (of_router - first) / channels;
+            let terminal = router.terminal_at(channel - router.first_output, channels);
             let time = common.time(last + timing.wire);
             common.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc: in_vc });
         }
@@ -123,9 +121,7 @@ impl CioqRouters {
     fn hand_on(&mut self, common: &mut Common<'_>, port: &Output, vc: u8, slot: u32) {
         let &Output { far_part, far_router, far_input, .. } = port;
         if far_part as usize == common.schedule.part {
-            let first = self.ports.routers[far_router as usize].first_input;
-            let input_vc = ((first + u32::from(far_input)) << self.rules.shift) + u32::from(vc);
-            return self.join(common, far_router, input_vc, slot);
+            return self.put(common, far_router, (far_input, vc), slot);
         }
         let packet = common.packets.take_away(slot);
         let crossing = BetweenParts { router: far_router, input: far_input, vc, packet };

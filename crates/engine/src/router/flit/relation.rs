@@ -2,16 +2,13 @@
 
 use super::flit_queue::{FlitQueue, Held};
 use super::router_view::FlitRouterView;
-use super::{FlitState, OutputVc, Times};
+use super::{FlitState, OutputVc};
 use crate::frame::tick::{NEVER, Tick};
-use crate::network::far_queues::FarQueues;
 use crate::next_hop::{BY_RELATION, HopRank, Routing, from_place};
 use crate::router::Common;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
-use flitlab_fabric::Channel;
 use flitlab_routing::Preference;
-use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
 impl<'f> FlitRouterView<'_, 'f> {
@@ -53,15 +50,15 @@ impl<'f> FlitRouterView<'_, 'f> {
     /// Lets a packet of a relation decide.
     pub(super) fn decide_by_relation(&mut self, queue: usize, now: Tick) {
         let slot = self.queue(queue).slot;
-        let outputs = 0..self.router.outputs;
-        let first: Vec<usize> = outputs.map(|output| self.vc(output.into(), 0)).collect();
-        let FlitState { vcs, times, .. } = &mut *self.state;
-        let count = self.rules.vcs as usize;
         let buffer = self.common.context.parameters.buffer;
+        let FlitState { outputs, vcs, times, .. } = &*self.state;
+        let outputs = &outputs[self.router.first_output as usize..];
+        let mut used = |port: u16, of_port: u16| {
+            let first = outputs[usize::from(port)].vcs as usize;
+            bits(of_port).map(|vc| buffer - vcs[first + vc].room_at(now, times)).sum()
+        };
         let Common { routing, packets, context, .. } = &mut *self.common;
-        let far = context.far.as_deref();
-        let mut queues = OutputQueues { first: &first, vcs, times, count, buffer, far, now };
-        routing.relation().decide(context, packets, (slot, self.name), &mut queues);
+        routing.relation().decide(context, packets, (slot, self.name), &mut used);
     }
 
     /// The flits that have left by an output and for which no credit is back at a time.
@@ -157,30 +154,5 @@ impl<'f> FlitRouterView<'_, 'f> {
         let idle = || vcs.iter().map(|vc| i64::from(is_idle(vc))).sum();
         let channel = self.router.first_output as usize + output;
         hop_times.rank_output(preference, channel, room, idle)
-    }
-}
-
-/// What a router sees of its outputs when a packet decides.
-struct OutputQueues<'q> {
-    /// By output: the place of its virtual channel 0.
-    first: &'q [usize],
-    vcs: &'q [OutputVc],
-    times: &'q Times,
-    /// Number of virtual channels, and flits of room in each.
-    count: usize,
-    buffer: u32,
-    far: Option<&'q FarQueues>,
-    now: Tick,
-}
-
-impl Queues for OutputQueues<'_> {
-    fn used(&mut self, port: u16, vcs: u16) -> u32 {
-        let own = bits(vcs).take_while(|&vc| vc < self.count);
-        let first = self.first[usize::from(port)];
-        own.map(|vc| self.buffer - self.vcs[first + vc].room_at(self.now, self.times)).sum()
-    }
-
-    fn elsewhere(&mut self, channel: Channel) -> u32 {
-        self.far.expect("the rule has said so").get(channel)
     }
 }

@@ -290,8 +290,7 @@ impl FlitRouterView<'_, '_> {
     /// The terminal of an ejection channel, by its number in the part.
     pub(super) fn terminal(&self, output: usize) -> u32 {
         let channels = self.common.context.parameters.ejection_channels;
-        let first = u32::from(self.router.outputs) - u32::from(self.router.terminals) * channels;
-        self.router.first_terminal + (fitted!(output, u32) - first) / channels
+        self.router.terminal_at(fitted!(output, u32), channels)
     }
 
     /// Where the head of a buffer may go.

@@ -10,19 +10,15 @@
 use std::ops::Range;
 
 use crate::frame::tick::{NEVER, Tick, multiple_from};
-use crate::network::far_queues::FarQueues;
 use crate::next_hop::{HopRank, PortHops, RelationTables};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::{NEEDS_ROOM, Shape};
 use crate::router::packet::choices::{OutputRoom, RoomCache, vcs_in};
-use crate::router::packet::credits::Credits;
 use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::Channel;
-use flitlab_routing::phased::Queues;
 use flitlab_routing::relation::Hop;
 
 impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
@@ -287,15 +283,16 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     pub(crate) fn decide_by_relation(&mut self, slot: u32, now: Tick) -> bool {
         let (tables, context) = (self.relation_tables(), self.context);
         let Self { cell, credits, packets, name, .. } = self;
-        let mut queues = OutputQueues {
-            places: cell.room.as_ref(),
-            credits,
-            vcs: context.vc_map.count(),
-            buffer: context.parameters.buffer,
-            far: context.far.as_deref(),
-            now,
+        let mut used = |port: u16, vcs: u16| {
+            let first = cell.room.as_ref()[usize::from(port)];
+            let used = vcs_in(vcs).map(|vc| {
+                let place = first + u32::from(vc);
+                credits.collect(place, now);
+                context.parameters.buffer - u32::from(credits.room[place as usize])
+            });
+            used.sum()
         };
-        tables.decide(context, packets, (slot, *name), &mut queues)
+        tables.decide(context, packets, (slot, *name), &mut used)
     }
 
     /// The virtual channel on which the head of a buffer, which asks now, can take a fallback by a
@@ -335,34 +332,5 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
             }
         }
         best
-    }
-}
-
-/// What a router sees of its outputs when a packet decides.
-struct OutputQueues<'q> {
-    /// By output: the place of its credits in virtual channel 0.
-    places: &'q [u32],
-    credits: &'q mut Credits,
-    /// Number of virtual channels, and flits of room in each.
-    vcs: usize,
-    buffer: u32,
-    far: Option<&'q FarQueues>,
-    now: Tick,
-}
-
-impl Queues for OutputQueues<'_> {
-    fn used(&mut self, port: u16, vcs: u16) -> u32 {
-        let first = self.places[usize::from(port)];
-        let own = vcs_in(vcs).take_while(|&vc| usize::from(vc) < self.vcs);
-        let used = own.map(|vc| {
-            let place = first + u32::from(vc);
-            self.credits.collect(place, self.now);
-            self.buffer - u32::from(self.credits.room[place as usize])
-        });
-        used.sum()
-    }
-
-    fn elsewhere(&mut self, channel: Channel) -> u32 {
-        self.far.expect("the rule has said so").get(channel)
     }
 }

@@ -9,7 +9,6 @@ pub(crate) mod choices;
 pub(crate) mod collective;
 pub(crate) mod credits;
 mod features;
-mod injection;
 pub(crate) mod inlets;
 mod lifetime;
 pub(crate) mod link;
@@ -37,6 +36,7 @@ use crate::packet::message::Queued;
 use crate::part::Part;
 use crate::router::between_parts::BetweenParts;
 use crate::router::collective::units::ReductionUnits;
+use crate::router::injector::Injector;
 use crate::router::link::{LinkState, Links, Notice};
 use crate::router::packet::cell::{Cells, Size, with_cells};
 use crate::router::packet::choices::AdaptiveState;
@@ -363,8 +363,7 @@ impl Routers for PacketRouters {
     fn take_incoming(&mut self, common: &mut Common<'_>, incoming: &mut PacketMessages) {
         for BetweenParts { router, input, vc, packet } in incoming.packets.drain(..) {
             let slot = common.packets.take_in(&packet);
-            let buffer = (u32::from(input) << self.shared.size.shift) + u32::from(vc);
-            self.join(common, router, buffer, slot);
+            self.put(common, router, (input, vc), slot);
         }
         for notice in incoming.notices.drain(..) {
             self.take_notice(common, &notice);
@@ -473,6 +472,32 @@ impl Routers for PacketRouters {
         shared.links.state = saved.5;
         // The arrays of another network have other sizes.
         self.memory() == memory
+    }
+}
+
+impl Injector for PacketRouters {
+    #[inline(always)]
+    fn has_room(&mut self, place: u32, flits: u16, now: Tick) -> bool {
+        self.shared.credits.have_room(place, flits, now)
+    }
+
+    fn foresee(&mut self, place: u32, flits: u16) -> Tick {
+        self.shared.credits.foresee(place, flits)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, place: u32, flits: u16) {
+        self.shared.credits.room[place as usize] -= flits;
+    }
+
+    #[inline(always)]
+    fn put(&mut self, common: &mut Common<'_>, router: u32, (port, vc): (u16, u8), slot: u32) {
+        let buffer = (u32::from(port) << self.shared.size.shift) + u32::from(vc);
+        self.join(common, router, buffer, slot);
+    }
+
+    fn respond(&mut self, common: &mut Common<'_>, terminal: u32, by: Tick, now: Tick) {
+        self.give_back_resource(common, terminal, by, now);
     }
 }
 

@@ -1,21 +1,39 @@
-//! Packets that their terminals send: from the source queues of an injection channel, or past them.
+//! Packets that terminals send whole, each with room for all its flits: from the source queues of an
+//! injection channel, or past them.
 
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::host::source::{Injection, SourceQueue};
 use crate::host::{Hosts, NewPacket, PacketOfMessage};
 use crate::packet::message::{Packing, Queued, Role};
-use crate::router::packet::PacketRouters;
+use crate::router::Routers;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::NONE;
 
-impl PacketRouters {
+/// Routers that take whole packets from their terminals.
+pub(crate) trait Injector: Routers {
+    /// Whether an injection channel has room for this many flits at a place of credits by `now`.
+    fn has_room(&mut self, place: u32, flits: u16, now: Tick) -> bool;
+
+    /// The time at which it will have room for this many flits, of which it has too little now;
+    /// [`NEVER`] if that is not known: then its terminal is woken.
+    fn foresee(&mut self, place: u32, flits: u16) -> Tick;
+
+    /// Takes room that there is.
+    fn take(&mut self, place: u32, flits: u16);
+
+    /// Puts a packet into the buffer of a router's own input port and virtual channel.
+    fn put(&mut self, common: &mut Common<'_>, router: u32, place: (u16, u8), slot: u32);
+
+    /// Notes that the last packet of a response leaves its terminal, by a time.
+    fn respond(&mut self, _: &mut Common<'_>, _terminal: u32, _by: Tick, _now: Tick) {}
+
     /// Sends the first packet that has room through an injection channel, if that is free. Returns
     /// the time at which the channel is served next; `None` if it is served `ahead` of its router,
     /// which might free room for another packet first.
     #[inline]
-    pub(super) fn inject_first(
+    fn inject_first(
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
@@ -47,16 +65,16 @@ impl PacketRouters {
                     continue;
                 }
                 let place = injection.room + vc;
-                if !self.shared.credits.have_room(place, flits, now) {
+                if !self.has_room(place, flits, now) {
                     if ahead {
                         return None;
                     }
-                    due = due.min(self.shared.credits.foresee(place, flits));
+                    due = due.min(self.foresee(place, flits));
                     continue;
                 }
-                self.shared.credits.room[place as usize] -= flits;
+                self.take(place, flits);
                 hosts.end_wait(common, number, now);
-                self.send_packet(common, hosts, (number, terminal), fitted!(vc, u8), now);
+                self.send_packet(common, hosts, (number, terminal, fitted!(vc, u8)), now);
                 let Injection { waiting, free_at, .. } = hosts.sources.injections[number as usize];
                 return Some(if waiting == 0 { NEVER } else { free_at });
             }
@@ -66,9 +84,9 @@ impl PacketRouters {
     }
 
     /// Sends a message of one packet past its source queue, as
-    /// [`send_at_once`](crate::router::Routers::send_at_once) does.
+    /// [`send_at_once`](Routers::send_at_once) does.
     #[inline(always)]
-    pub(super) fn pass_queue(
+    fn pass_queue(
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
@@ -89,10 +107,10 @@ impl PacketRouters {
         let place = room + u32::from(vc);
         let Packing { payload, packet_flits: flits, .. } =
             hosts.sources.packing(bytes_left, &context.parameters);
-        if !self.shared.credits.have_room(place, flits, now) {
+        if !self.has_room(place, flits, now) {
             return false;
         }
-        self.shared.credits.room[place as usize] -= flits;
+        self.take(place, flits);
         common.counters.flits_created += u64::from(flits);
         hosts.sources.flits_created[class] += u64::from(flits);
         let (arrival, tag) = (NONE, 0);
@@ -108,15 +126,14 @@ impl PacketRouters {
         &mut self,
         common: &mut Common<'_>,
         hosts: &mut Hosts,
-        (number, terminal): (u32, u32),
-        vc: u8,
+        (number, terminal, vc): (u32, u32, u8),
         now: Tick,
     ) {
         let NewPacket { slot, departs, responds } =
             hosts.next_packet_of(common, number, terminal, vc, now);
         let free_at = self.start_packet(common, hosts, (number, terminal, vc), slot, now);
         if responds {
-            self.give_back_resource(common, terminal, free_at, now);
+            self.respond(common, terminal, free_at, now);
         }
         if let Some(tag) = departs {
             hosts.message_sent(common, terminal, tag, common.time(free_at));
@@ -134,12 +151,11 @@ impl PacketRouters {
         slot: u32,
         now: Tick,
     ) -> Tick {
-        let outputs = self.shared.ports.outputs;
+        let outputs = self.ports().outputs;
         let free_at = hosts.start_packet(common, outputs, (number, terminal, vc), slot, now);
         let port = hosts.sources.injections[number as usize].port;
         let router = hosts.sources.adapters[terminal as usize].router;
-        let buffer = (u32::from(port) << self.shared.size.shift) + u32::from(vc);
-        self.join(common, router, buffer, slot);
+        self.put(common, router, (port, vc), slot);
         free_at
     }
 }

@@ -110,11 +110,9 @@ const WHOLE: Support = No("a channel that is granted to a packet until its end h
                                 room for all of it");
 const BY_FLIT: Support =
     No("flits are chosen by age or by weight where links are shared flit by flit");
-const HELD: Support =
-    No("credits that are held back show what waits behind a crossbar, and here nothing does");
-const ONCE_GRANTED: Support =
-    No("in routers with buffers at inputs only, packets decide again until they go on");
-const NO_RETRY: Support = No("links that send again are simulated with buffers at inputs only");
+const ROUTED_ONCE: Support =
+    No("where links are shared flit by flit a route is computed once at a router");
+const NO_RETRY: Support = No("links that send again are not modelled with buffers at outputs");
 
 const fn row(feature: Feature, name: &'static str, support: [Support; 4]) -> FeatureRow {
     let [whole_packets, output_buffers, shared_links, output_queues] = support;
@@ -138,12 +136,7 @@ pub const FEATURES: [FeatureRow; 20] = [
     row(
         Feature::AdaptiveOnTori,
         "adaptive routing on tori",
-        [
-            Yes,
-            No("packets that choose on a torus are simulated with buffers at inputs only"),
-            Yes,
-            Yes,
-        ],
+        [Yes, No("adaptive routing on tori is not modelled with buffers at outputs"), Yes, Yes],
     ),
     row(
         Feature::AnyFabric,
@@ -161,29 +154,49 @@ pub const FEATURES: [FeatureRow; 20] = [
     row(
         Feature::RingsOfRelations,
         "relations with rings",
-        [Yes, No("the rings of this rule keep room in buffers at inputs only"), Yes, OWN],
-    ),
-    row(
-        Feature::InjectionBubble,
-        "injection bubble of relations",
-        [Yes, No("packets leave room where they are injected in buffers at inputs only"), Yes, OWN],
-    ),
-    row(
-        Feature::DecidingAgain,
-        "deciding again while waiting",
         [
             Yes,
+            No(
+                "the room that the rings of this rule keep free is not modelled with buffers at outputs",
+            ),
             Yes,
-            No("where links are shared flit by flit a route is computed once at a router"),
             OWN,
         ],
     ),
     row(
+        Feature::InjectionBubble,
+        "injection bubble of relations",
+        [
+            Yes,
+            No("the room that injected packets leave free is not modelled with buffers at outputs"),
+            Yes,
+            OWN,
+        ],
+    ),
+    row(Feature::DecidingAgain, "deciding again while waiting", [Yes, Yes, ROUTED_ONCE, OWN]),
+    row(
         Feature::DecidingUntilRoom,
         "deciding again until there is room",
-        [ONCE_GRANTED, Yes, ONCE_GRANTED, OWN],
+        [
+            No("in routers with buffers at inputs only, packets decide again until they go on"),
+            Yes,
+            ROUTED_ONCE,
+            OWN,
+        ],
     ),
-    row(Feature::HeldCredits, "credits that are held back", [HELD, HELD, Yes, OWN]),
+    row(
+        Feature::HeldCredits,
+        "credits that are held back",
+        [
+            No(
+                "credits that are held back show what waits behind a crossbar, and here nothing does",
+            ),
+            No("credits that are held back show what waits behind a crossbar; with buffers at \
+                outputs packets see the queues there"),
+            Yes,
+            OWN,
+        ],
+    ),
     row(Feature::LinkErrors, "links that err and send again", [Yes, NO_RETRY, Yes, OWN]),
     row(
         Feature::RetryOfPackets,
@@ -202,7 +215,7 @@ pub const FEATURES: [FeatureRow; 20] = [
         "failures during operation",
         [
             Yes,
-            No("failures during operation are simulated with buffers at inputs only"),
+            No("failures during operation are not modelled with buffers at outputs"),
             Yes,
             No("nothing can fail during operation where routers are those of preset \
                 \"outflank-paper\""),
@@ -224,7 +237,7 @@ pub const FEATURES: [FeatureRow; 20] = [
         "collective subnetwork",
         [
             Yes,
-            No("routers combine and copy packets in buffers at inputs only"),
+            No("the collective subnetwork is not modelled with buffers at outputs"),
             Yes,
             No("the generators of preset \"outflank-paper\" create the messages of one [traffic]"),
         ],
@@ -234,7 +247,7 @@ pub const FEATURES: [FeatureRow; 20] = [
         "lifetime at the head of a queue",
         [
             Yes,
-            No("packets are dropped in buffers at inputs only"),
+            No("packets that are dropped are not modelled with buffers at outputs"),
             No(
                 "packets are not dropped where links are shared flit by flit: their flits may be in \
                 several routers",

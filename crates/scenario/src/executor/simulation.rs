@@ -38,7 +38,6 @@ use flitlab_routing::Routes;
 use flitlab_routing::adaptive::Misroute;
 use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
 
-/// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// A simulation whose end nobody waits for any longer.
 pub(super) struct Unwaited<'f> {
     pub why: Outgrown,
@@ -49,6 +48,7 @@ pub(super) struct Unwaited<'f> {
     pub built: (ThreadTime, Instant),
 }
 
+/// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SetupError {

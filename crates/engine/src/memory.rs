@@ -8,11 +8,11 @@ use crate::network::demands;
 use crate::network::port::{Input, Output};
 use crate::network::ports::RouterLayout;
 use crate::network::vc_map::VcMap;
+use crate::router::asks::Asks;
 use crate::router::cioq::CioqRouters;
 use crate::router::flit::FlitRouters;
 use crate::router::link::Links;
 use crate::router::packet::cell::{Cells, Size};
-use crate::router::packet::choices::Choice;
 use crate::router::packet::credits::Credits;
 use crate::router::packet::inlets::Inlet;
 use crate::statistics::Statistics;
@@ -145,7 +145,7 @@ pub fn memory_needed(
         + replays
         + ports_needed(&ports, parameters, vcs.max(least), of_any_size)
         + outputs * an_output
-        + if adaptive { inputs * vcs.next_power_of_two() * bytes(size_of::<Choice>()) } else { 0 }
+        + if adaptive { inputs * vcs.next_power_of_two() * bytes(size_of::<Asks>()) } else { 0 }
         + (links + injections) * vcs * Credits::BYTES_PER_VC
         + channels * (vcs * 8 + CHANNEL_WORDS * 4)
         + routers * a_router

@@ -28,7 +28,7 @@ mod tests;
 mod torus;
 
 pub(crate) use preference::{HopRank, HopTimes};
-pub(crate) use relation::{BY_RELATION, PortHops, RelationTables, from_place};
+pub(crate) use relation::{PortHops, RelationTables, from_place};
 pub(crate) use source_route::SourceRoutes;
 pub(crate) use table::Address;
 use table::SetOrDecision;

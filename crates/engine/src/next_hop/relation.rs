@@ -16,9 +16,6 @@ use flitlab_routing::phased::AtHead;
 use flitlab_routing::relation::{Hop, MAX_FALLBACKS, Phases, Ring};
 use flitlab_routing::{Preference, RelationRoutes};
 
-/// In place of a router's set of ports among which a head may choose: the relation says which.
-pub(crate) const BY_RELATION: u16 = 1;
-
 /// A routing relation as routers look it up.
 #[derive(Debug)]
 pub(crate) struct RelationTables<'f> {

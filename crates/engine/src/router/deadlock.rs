@@ -11,61 +11,9 @@
 //! move. The heads that remain wait for good, and following them from buffer to buffer gives a
 //! cycle.
 
-use crate::common::Common;
-use crate::next_hop::Routing;
 use crate::router::{AllParts, Buffer, Routers};
-use crate::set::bits;
 use flitlab_base::narrow::narrow;
 use flitlab_model::{Deadlock, Lack, Waiting};
-
-/// A request of the head of a buffer: an output of the part, a virtual channel there, and the flits
-/// of room that the packet needs.
-#[derive(Clone, Copy)]
-pub(crate) struct OutputRequest {
-    pub output: u32,
-    pub vc: u8,
-    pub need: u32,
-}
-
-/// What the head of a buffer asks for, as routers of both kinds keep it.
-pub(crate) struct HeadRequests {
-    /// The first output of its router.
-    pub first_output: u32,
-    /// The ports among which it may choose, a bit each; 0 if it has no choice.
-    pub options: u16,
-    /// The output and its virtual channels without a choice, or those of its escape.
-    pub output: u16,
-    pub vcs: u16,
-    /// The flits of room that it needs, its own flits, and the room that its escape needs.
-    pub need: u16,
-    pub flits: u16,
-    pub of_escape: u16,
-    /// Its list of hops in a routing relation, if packets choose among those.
-    pub hops: u32,
-}
-
-impl HeadRequests {
-    /// The list of requests; with a choice on a torus, that of the escape comes first.
-    pub(crate) fn list(&self, common: &Common<'_>) -> Vec<OutputRequest> {
-        let request = |port: u16, vc: u8, need: u16| OutputRequest {
-            output: self.first_output + u32::from(port),
-            vc,
-            need: need.into(),
-        };
-        if self.options != 0
-            && let Routing::Relation(relation) = &common.routing
-        {
-            let need = |hop| common.context.need_by(hop, self.need, self.flits);
-            let hops = relation.hops_of_list(self.hops).iter();
-            return hops.map(|hop| request(hop.port, hop.vc, need(hop))).collect();
-        }
-        let own = if self.options == 0 { self.need } else { self.of_escape };
-        let vcs = bits(self.vcs).map(|vc| request(self.output, narrow(vc), own));
-        let adaptive = common.context.channels.adaptive;
-        let options = bits(self.options).map(|port| request(narrow(port), adaptive, self.need));
-        vcs.chain(options).collect()
-    }
-}
 
 impl<R: Routers> AllParts<'_, '_, R> {
     /// Looks for a deadlock in the present state. Takes time linear in buffers and packets, except

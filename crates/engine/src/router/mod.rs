@@ -6,6 +6,7 @@
 //! ([`FlitRouters`](flit::FlitRouters)). Which one it is is decided once, when the simulation is
 //! made.
 
+pub(crate) mod asks;
 mod between_parts;
 pub(crate) mod cioq;
 pub(crate) mod collective;

@@ -87,7 +87,7 @@ impl FlitRouterView<'_, '_> {
         self.begin_head(self.first_queue + queue, asks);
         let rules = self.rules;
         let state = self.queue(queue);
-        (state.output, state.vcs, state.options) = (output, 1 << vc, 0);
+        (state.output, state.vcs, state.chooses) = (output, 1 << vc, false);
         state.need = rules.needed(flits, 0);
         self.request_vc(queue, now)
     }

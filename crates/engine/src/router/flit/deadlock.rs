@@ -17,7 +17,7 @@ use crate::common::Common;
 use crate::network::port::{AWAY, Output};
 use crate::network::ports::{RouterLayout, place};
 use crate::part::Part;
-use crate::router::deadlock::{HeadRequests, OutputRequest};
+use crate::router::asks::{Asks, HeadRequests, OutputRequest};
 use crate::router::{AllParts, Buffer, PacketId, Waits};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::NONE;
@@ -160,16 +160,20 @@ impl FlitRouters {
         if queue.vc_state == VcState::Active {
             return vec![(queue.output.into(), queue.vc, 1)];
         }
+        let asks = match queue.chooses {
+            false => Asks::One,
+            true if common.routing.is_by_relation() => Asks::Hops(queue.held.list()),
+            true => Asks::Torus { ports: queue.options, escape: queue.output },
+        };
         let head = HeadRequests {
             first_output: 0,
-            options: queue.options,
+            asks,
             output: queue.output,
-            vcs: if queue.options == 0 { queue.vcs } else { 1 << queue.vc },
+            vcs: if queue.chooses { 1 << queue.vc } else { queue.vcs },
             need: queue.need,
             flits: queue.left,
             // Perhaps a bubble besides: then it is not found to wait.
             of_escape: self.rules.needed(queue.left, 0),
-            hops: queue.held.list(),
         };
         let requests = head.list(common).into_iter();
         requests.map(|OutputRequest { output, vc, need }| (output, vc, need)).collect()

@@ -92,7 +92,9 @@ pub(crate) struct FlitQueue {
     pub vc: u8,
     /// The virtual channels that it may take at its output, a bit each.
     pub vcs: u16,
-    /// The ports among which it may choose, a bit each; 0 if it has no choice.
+    /// Whether it has a choice of outputs; and on a torus the ports among which it chooses, a bit
+    /// each.
+    pub chooses: bool,
     pub options: u16,
     /// The output that it asks for; for a packet with a choice that of its escape.
     pub output: u16,

@@ -4,7 +4,7 @@ use super::flit_queue::{FlitQueue, Held};
 use super::router_view::FlitRouterView;
 use super::{FlitState, OutputVc};
 use crate::frame::tick::{NEVER, Tick};
-use crate::next_hop::{BY_RELATION, HopRank, Routing, from_place};
+use crate::next_hop::{HopRank, Routing, from_place};
 use crate::router::Common;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
@@ -20,7 +20,7 @@ impl<'f> FlitRouterView<'_, 'f> {
 
     /// Requests the virtual channels of a list of hops.
     pub(super) fn set_requests_for_hops(&mut self, queue: usize, list: u32) {
-        self.ask_among(queue, BY_RELATION);
+        self.choose_among(queue);
         self.queue(queue).held = Held::hops(list);
         let hops = self.hops(queue);
         self.queue(queue).output = hops.first().expect("every state leads on").port;

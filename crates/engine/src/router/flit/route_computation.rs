@@ -92,8 +92,8 @@ impl FlitRouterView<'_, '_> {
 
     /// Lets a packet that asks with a choice of outputs choose again from a time on.
     pub(super) fn choose_again(&mut self, queue: usize, from: Tick) {
-        let FlitQueue { vc_state, options, again, .. } = *self.queue(queue);
-        if vc_state == VcState::VcAlloc && options != 0 {
+        let FlitQueue { vc_state, chooses, again, .. } = *self.queue(queue);
+        if vc_state == VcState::VcAlloc && chooses {
             self.withdraw(queue);
             let again = again.max(from);
             self.queue(queue).again = again;
@@ -158,22 +158,22 @@ impl FlitRouterView<'_, '_> {
 
     /// Requests the adaptive virtual channel of some outputs, and an escape.
     fn set_adaptive_request(&mut self, queue: usize, options: u16, (output, escape): (u16, u8)) {
-        self.ask_among(queue, options);
+        self.choose_among(queue);
         let state = self.queue(queue);
-        (state.output, state.vc) = (output, escape);
+        (state.options, state.output, state.vc) = (options, output, escape);
         for output in bits(options | 1 << output) {
             self.add_request(queue, output);
         }
     }
 
     /// Lets a packet ask from now on, with a choice of outputs.
-    pub(super) fn ask_among(&mut self, queue: usize, options: u16) {
+    pub(super) fn choose_among(&mut self, queue: usize) {
         let (input, _) = self.place(queue);
         let bubble = self.common.context.bubble_of(self.input_port(input).injects);
         let rules = self.rules;
         let state = self.queue(queue);
         state.vc_state = VcState::VcAlloc;
-        (state.options, state.need) = (options, rules.needed(state.left, bubble));
+        (state.chooses, state.need) = (true, rules.needed(state.left, bubble));
     }
 
     /// The word with a queue in an output's set of requests.
@@ -192,9 +192,9 @@ impl FlitRouterView<'_, '_> {
     #[inline(always)]
     pub(super) fn wait(&mut self, queue: usize, until: Tick) {
         let state = self.queue(queue);
-        let &mut FlitQueue { output, options, .. } = state;
+        let &mut FlitQueue { output, chooses, .. } = state;
         state.vc_state = VcState::VcAlloc;
-        if options == 0 {
+        if !chooses {
             self.add_request(queue, output.into());
         }
         self.set_due(queue, until);
@@ -203,8 +203,8 @@ impl FlitRouterView<'_, '_> {
     /// Withdraws the requests of a packet, which has been granted a virtual channel.
     #[inline(always)]
     pub(super) fn withdraw(&mut self, queue: usize) {
-        let FlitQueue { options, output, .. } = *self.queue(queue);
-        if options == 0 {
+        let FlitQueue { chooses, options, output, .. } = *self.queue(queue);
+        if !chooses {
             *self.request_word(queue, usize::from(output)) &= !(1 << (queue % 64));
             return;
         }
@@ -221,10 +221,10 @@ impl FlitRouterView<'_, '_> {
     /// open, sets its wake time.
     #[inline(always)]
     pub(super) fn request_vc(&mut self, queue: usize, now: Tick) -> u16 {
-        let &mut FlitQueue { options, output, vcs, need, again, .. } = self.queue(queue);
+        let &mut FlitQueue { chooses, output, vcs, need, again, .. } = self.queue(queue);
         let mut until = again;
         if again <= now {
-            if options != 0 {
+            if chooses {
                 self.request_vc_among(queue, now);
                 return 0;
             }
@@ -325,14 +325,14 @@ impl FlitRouterView<'_, '_> {
         offers: impl Iterator<Item = u32> + Clone,
         now: Tick,
     ) -> u32 {
-        let FlitQueue { options, accepts, slot, .. } = *self.queue(queue);
-        if options != 0 && self.common.routing.is_by_relation() {
+        let FlitQueue { chooses, accepts, slot, .. } = *self.queue(queue);
+        if chooses && self.common.routing.is_by_relation() {
             return self.best_of(queue, offers, now);
         }
         let adaptive = u32::from(self.common.context.channels.adaptive);
         let vcs = self.rules.vcs;
         let is_escape = |offer: u32| offer % vcs != adaptive;
-        if options == 0 || offers.clone().any(is_escape) {
+        if !chooses || offers.clone().any(is_escape) {
             return offers.min_by_key(|&offer| super::turn(offer, accepts)).expect("an offer");
         }
         let mut open = 0;
@@ -390,7 +390,7 @@ impl FlitRules {
         }
         // It needs so much room beyond its own flits.
         state.need = self.needed(state.left, leaves);
-        (state.output, state.vcs, state.options) = (output, vcs, 0);
+        (state.output, state.vcs, state.chooses) = (output, vcs, false);
     }
 }
 

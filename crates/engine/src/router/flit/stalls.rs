@@ -223,7 +223,7 @@ impl FlitRouterView<'_, '_> {
 
     /// The virtual channels of an output that the head of a queue asks for, a bit each.
     fn vcs_requested(&self, queue: &FlitQueue, output: u16) -> u16 {
-        if queue.options == 0 {
+        if !queue.chooses {
             return queue.vcs;
         }
         if let Routing::Relation(relation) = &self.common.routing {

@@ -124,11 +124,11 @@ impl FlitRouterView<'_, '_> {
     /// Grants a packet a virtual channel.
     #[inline(always)]
     fn give(&mut self, queue: usize, output: usize, vc: u8, place: usize, now: Tick) {
-        let &mut FlitQueue { vc_state, options, .. } = self.queue(queue);
+        let &mut FlitQueue { vc_state, chooses, .. } = self.queue(queue);
         if vc_state == VcState::VcAlloc {
             self.withdraw(queue);
         }
-        if options != 0 {
+        if chooses {
             self.take_hop(queue, output, vc, now);
         }
         if vc == self.common.context.channels.adaptive {
@@ -145,12 +145,10 @@ impl FlitRouterView<'_, '_> {
 
     /// Handles a queue that took part in an allocation and was granted nothing.
     fn lose(&mut self, queue: usize, now: Tick) {
-        let &mut FlitQueue { output, options, .. } = self.queue(queue);
-        let again = now
-            + match options {
-                0 => self.crossbar(output.into()),
-                _ => self.rules.longest_crossbar,
-            };
+        let &mut FlitQueue { output, chooses, .. } = self.queue(queue);
+        let takes =
+            if chooses { self.rules.longest_crossbar } else { self.crossbar(output.into()) };
+        let again = now + takes;
         self.queue(queue).again = again;
         self.wait(queue, again);
     }

@@ -11,16 +11,16 @@ use crate::arbitration::{
     BitSpan, PacketRequests, Span, cyclic_span, is_cyclic, next_span, span_count,
 };
 use crate::frame::tick::{NEVER, Tick, time};
-use crate::network::NO_OUTPUT;
 use crate::network::port::AWAY;
 use crate::network::ports::RemoteUpstream;
 use crate::next_hop::answer::{Head, NextHop, OutVc};
-use crate::next_hop::{self, BY_RELATION, Routing};
+use crate::next_hop::{self, Routing};
 use crate::packet::{Delivery, Packet};
+use crate::router::asks::Asks;
 use crate::router::packet::cell::{
     Cell, DEAD, HANDS_ON, IN_RING, NEEDS_ROOM, NOT_STALLED, REPEATS, Shape, WILL_FAIL,
 };
-use crate::router::packet::choices::{Choice, TORUS_PORTS};
+use crate::router::packet::choices::TORUS_PORTS;
 use crate::router::packet::credits::Credit;
 use crate::router::packet::vector::equal;
 use crate::router::packet::{Features, Visit};
@@ -224,17 +224,17 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         };
         match next {
             NextHop::Output { output, vc, .. } => {
-                self.choice(buffer).options = 0;
+                *self.asks(buffer) = Asks::One;
                 let flits = self.packets.packets[slot as usize].flits;
                 self.ask(buffer, (output, vc), flits, ask);
             }
             NextHop::AnyOf { ports, output, escape } => {
-                *self.choice(buffer) = Choice { options: ports, output, hops: 0 };
+                *self.asks(buffer) = Asks::Torus { ports, escape: output };
                 self.cell.out_vc[place] = escape;
                 self.ask_for_any(buffer);
             }
             NextHop::Hops(hops) => {
-                *self.choice(buffer) = Choice { options: BY_RELATION, output: NO_OUTPUT, hops };
+                *self.asks(buffer) = Asks::Hops(hops);
                 self.ask_for_any(buffer);
             }
             NextHop::Undecided => self.wait_for_decision(buffer),
@@ -358,8 +358,8 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             return false;
         }
         let is_collective = F::COMBINES && self.is_collective(buffer);
-        let options = if F::CHOOSES && !is_collective { self.choice(buffer).options } else { 0 };
-        let chooses = options != 0;
+        let asks = if F::CHOOSES && !is_collective { *self.asks(buffer) } else { Asks::One };
+        let chooses = asks != Asks::One;
         let vc = if chooses && (F::RELATES || pass == AllocationPass::Escapes) {
             let vc = if pass != AllocationPass::Escapes {
                 self.preferred_hop(output, buffer, (pass, blocked), now)
@@ -372,7 +372,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
             vc
         } else {
             // By the output of its escape alone it may not go on the adaptive channel.
-            if chooses && options >> output & 1 == 0 {
+            if chooses && asks.on_torus().0 >> output & 1 == 0 {
                 return false;
             }
             let vc = match (chooses, self.size().shift) {
@@ -502,7 +502,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
         if F::COMBINES && self.is_collective(buffer) {
             return self.grant_copy(output, buffer, now);
         }
-        if F::CHOOSES && self.choice(buffer).options != 0 {
+        if F::CHOOSES && *self.asks(buffer) != Asks::One {
             if F::RELATES {
                 self.note_hop(output, (buffer, vc), now);
             } else if pass != AllocationPass::Escapes {

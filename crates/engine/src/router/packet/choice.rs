@@ -16,7 +16,7 @@ use crate::network::vc_map::UNUSED;
 use crate::next_hop::{Routing, escape_bubble};
 use crate::router::packet::allocation::{AllocationPass, Blocked};
 use crate::router::packet::cell::{IN_RING, NEEDS_ROOM, NOT_STALLED, Shape};
-use crate::router::packet::choices::{Choice, TORUS_PORTS};
+use crate::router::packet::choices::TORUS_PORTS;
 use crate::router::packet::vector::at_most;
 use crate::router::packet::{Features, Visit};
 use crate::set::bits;
@@ -158,8 +158,8 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// each.
     #[inline(always)]
     fn options(&mut self, buffer: u32) -> impl Iterator<Item = (usize, bool)> + use<'a, 'f, S, F> {
-        let &mut Choice { options, output: escape, .. } = self.choice(buffer);
-        let mut ports = bits(options | 1_u16.unbounded_shl(escape.into()));
+        let (ports, escape) = self.asks(buffer).on_torus();
+        let mut ports = bits(ports | 1_u16.unbounded_shl(escape.into()));
         let mut places = if F::RELATES { self.ports_of(buffer) } else { 0..0 };
         let routing = self.routing;
         std::iter::from_fn(move || {
@@ -199,11 +199,10 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
                 *self.escape_word(output, buffer) &= !(1 << (buffer % 64));
             }
         }
-        let choice = self.choice(buffer);
-        choice.options = 0;
+        let asks = std::mem::take(self.asks(buffer));
         if !F::RELATES {
-            let escape = usize::from(choice.output);
-            *self.escape_word(escape, buffer) &= !(1 << (buffer % 64));
+            let (_, escape) = asks.on_torus();
+            *self.escape_word(escape.into(), buffer) &= !(1 << (buffer % 64));
         }
         self.choosing()[buffer as usize / 64] &= !(1 << (buffer % 64));
     }
@@ -260,7 +259,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// could have.
     #[inline(always)]
     pub(crate) fn prefers(&mut self, output: usize, buffer: u32, now: Tick) -> bool {
-        let options = self.choice(buffer).options;
+        let (options, _) = self.asks(buffer).on_torus();
         let place = S::buffer(buffer as usize);
         let (head, need) = (self.cell.head[place], self.cell.need[place]);
         if options.is_power_of_two() {
@@ -354,9 +353,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         for word in 0..self.size().words {
             for bit in bits(self.choosing_now(word, now)) {
                 let place = S::buffer(word * 64 + bit);
-                let &mut Choice { options, output, .. } = self.choice(fitted!(place, u32));
+                let (options, escape) = self.asks(fitted!(place, u32)).on_torus();
                 if options & self.with_room(self.cell.need[place]) == 0 {
-                    outputs |= 1 << output;
+                    outputs |= 1 << escape;
                 }
             }
         }
@@ -373,7 +372,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         now: Tick,
     ) -> Option<u8> {
         let place = S::buffer(buffer as usize);
-        let &mut Choice { options, output: port, .. } = self.choice(buffer);
+        let (options, port) = self.asks(buffer).on_torus();
         if options & self.with_room(self.cell.need[place]) != 0 {
             // The packet is granted a hop there, or what it waits for there makes the output due
             // again.

@@ -28,7 +28,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
 
     /// The hops of the head of a buffer, grouped by port: their places in the tables.
     pub(super) fn ports_of(&mut self, buffer: u32) -> Range<usize> {
-        let hops = self.choice(buffer).hops;
+        let hops = self.asks(buffer).hops();
         self.relation_tables().ports(hops)
     }
 
@@ -229,7 +229,7 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
     /// Notes that a head with a choice is granted a hop.
     pub(super) fn note_hop(&mut self, output: usize, (buffer, vc): (u32, u8), now: Tick) {
         let slot = self.cell.head[S::buffer(buffer as usize)];
-        let taken = (self.choice(buffer).hops, (fitted!(output, u16), vc));
+        let taken = (self.asks(buffer).hops(), (fitted!(output, u16), vc));
         let tables = self.relation_tables();
         tables.take_hop(self.context, self.packets, (slot, self.name), taken);
         let (channel, time) = (self.channel(output) as usize, self.time(now));

@@ -5,28 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
 use crate::next_hop::{HopTimes, PortHops, Routing};
+use crate::router::asks::Asks;
 use crate::router::packet::cell::Size;
 use crate::set::bits;
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_routing::MAX_VCS;
 
-/// The outputs among which the head of a buffer chooses.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Choice {
-    /// The ports, a bit each; 0 if it has no choice.
-    pub options: u16,
-    /// The output of its escape.
-    pub output: u16,
-    /// Its list of hops in a routing relation, looked up once per head.
-    pub hops: u32,
-}
-
 /// The state of a part's routers for packets that choose among outputs.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct AdaptiveState {
-    /// By router, then buffer; empty unless routing is adaptive.
-    pub choices: Vec<Choice>,
+    /// By router, then buffer: what its head asks for; empty unless routing is adaptive.
+    pub choices: Vec<Asks>,
     /// By router, then output: the buffers whose heads may leave by it on an escape channel, a bit
     /// each; empty unless routing is adaptive.
     pub escapes: Vec<u64>,
@@ -64,7 +54,7 @@ impl AdaptiveState {
         let decides = routing.decides();
         let that_choose = if adaptive { routers } else { 0 };
         Self {
-            choices: vec![Choice::default(); that_choose * size.buffers],
+            choices: vec![Asks::One; that_choose * size.buffers],
             escapes: vec![0; that_choose * size.ports * size.words],
             undecided: vec![0; if decides { routers * size.words } else { 0 }],
             choosing: vec![0; that_choose * size.words],

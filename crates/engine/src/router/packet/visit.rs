@@ -14,11 +14,12 @@ use crate::network::port::AWAY;
 use crate::network::ports::{RemoteUpstream, RouterLayout, place};
 use crate::next_hop::Routing;
 use crate::packet::{Origin, Packet, Packets};
+use crate::router::asks::Asks;
 use crate::router::between_parts::BetweenParts;
 use crate::router::collective::units::ReductionUnits;
 use crate::router::link::Links;
 use crate::router::packet::cell::{Cell, Shape, Size};
-use crate::router::packet::choices::{AdaptiveState, Choice};
+use crate::router::packet::choices::AdaptiveState;
 use crate::router::packet::credits::Credits;
 use crate::router::packet::features::Features;
 use crate::router::packet::inlets::Inlets;
@@ -194,9 +195,9 @@ impl<'a, 'f, S: Shape, F: Features> Visit<'a, 'f, S, F> {
         &mut self.adaptive_state.escapes[self.number as usize * ports * words + word]
     }
 
-    /// The choice of the head of a buffer.
+    /// What the head of a buffer asks for.
     #[inline(always)]
-    pub(crate) fn choice(&mut self, buffer: u32) -> &mut Choice {
+    pub(crate) fn asks(&mut self, buffer: u32) -> &mut Asks {
         let first = self.number as usize * self.size().buffers;
         &mut self.adaptive_state.choices[first + buffer as usize]
     }

@@ -6,7 +6,7 @@ use crate::network::ports::place;
 use crate::next_hop::{Routing, escape_bubble};
 use crate::packet::{Origin, Packet, chain};
 use crate::part::Part;
-use crate::router::deadlock::{HeadRequests, OutputRequest};
+use crate::router::asks::{Asks, HeadRequests, OutputRequest};
 use crate::router::packet::PacketRouters;
 use crate::router::packet::cell::with_cells;
 use crate::router::{AllParts, Buffer, PacketId, Routers, Waits};
@@ -179,32 +179,30 @@ impl PacketRouters {
         let packet = &common.packets.packets[slot as usize];
         let place_of_choice = number as usize * size.buffers + own;
         let choices = &routers.shared.adaptive_state.choices;
-        let choice = choices.get(place_of_choice).copied().unwrap_or_default();
-        let output = if choice.options == 0 { output } else { choice.output };
+        let asks = choices.get(place_of_choice).copied().unwrap_or_default();
         let (input, vc_here) = place(buffer, size.shift);
-        let escape_bubble = || {
-            let came = (routers.input(narrow::<u32>(input)).ring_output, vc_here);
-            let in_ring = routers.output(layout.first_output + u32::from(output)).in_ring;
-            escape_bubble(common.context.bubble, came, (output, out_vc), in_ring)
+        let bubble = match asks {
+            Asks::One | Asks::Hops(_) => 0,
+            Asks::Torus { escape, .. } => {
+                let came = (routers.input(narrow::<u32>(input)).ring_output, vc_here);
+                let in_ring = routers.output(layout.first_output + u32::from(escape)).in_ring;
+                escape_bubble(common.context.bubble, came, (escape, out_vc), in_ring)
+            }
         };
-        let has_escape = choice.options != 0 && !common.routing.is_by_relation();
         let head = HeadRequests {
             first_output: layout.first_output,
-            options: choice.options,
+            asks,
             output,
             vcs: 1 << out_vc,
             need,
             flits: packet.flits,
-            of_escape: packet.flits + if has_escape { escape_bubble() } else { 0 },
-            hops: choice.hops,
+            of_escape: packet.flits + bubble,
         };
         let mut requests = head.list(common);
-        if choice.options != 0
-            && let Routing::Relation(relation) = &common.routing
-        {
+        if let (Asks::Hops(list), Routing::Relation(relation)) = (asks, &common.routing) {
             // A packet takes no fallback while another hop has room for it, though an injection
             // bubble may keep it from that hop.
-            let hops = relation.hops_of_list(choice.hops);
+            let hops = relation.hops_of_list(list);
             let fits = |(hop, request): (&Hop, &OutputRequest)| {
                 let room = routers.output(request.output).room + u32::from(request.vc);
                 let need = common.context.need_by(hop, packet.flits, packet.flits);

@@ -7,6 +7,7 @@
 use crate::frame::tick::{NEVER, Tick};
 use crate::packet::encoded_route::EncodedRoute;
 use crate::packet::{Packet, last_start};
+use crate::router::asks::Asks;
 use crate::router::packet::cell::Shape;
 use crate::router::packet::{Features, Visit};
 use flitlab_fabric::NONE;
@@ -17,7 +18,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
     pub(in crate::router::packet) fn new_head_collective(&mut self, buffer: u32) {
         let trees = &self.context.trees;
         let (_, vc) = self.place(buffer);
-        self.choice(buffer).options = 0;
+        *self.asks(buffer) = Asks::One;
         if vc == trees.up {
             self.take_operands(buffer, 0);
         } else if vc == trees.down || vc == trees.down + 2 {

@@ -2,6 +2,7 @@
 
 use crate::frame::tick::{NEVER, Tick};
 use crate::packet::chain;
+use crate::router::asks::Asks;
 use crate::router::packet::cell::Shape;
 use crate::router::packet::{Features, Visit};
 use flitlab_fabric::NONE;
@@ -62,7 +63,7 @@ impl<S: Shape, F: Features> Visit<'_, '_, S, F> {
 
     /// Withdraws all requests of the head of a buffer.
     pub(in crate::router::packet) fn withdraw_all(&mut self, buffer: u32, now: Tick) {
-        if self.choice(buffer).options == 0 {
+        if *self.asks(buffer) == Asks::One {
             let request = self.cell.request(buffer as usize, self.size().words);
             if let Some((output, ..)) = request {
                 self.withdraw_request(usize::from(output), buffer, now);

@@ -41,6 +41,7 @@ dragonfly-ugal              reproduce dragonfly-ugal
 path-selection/table2       reproduce path-selection-table2
 path-selection/table3       reproduce path-selection-table3
 path-selection/table4       reproduce path-selection-table4
+path-selection/runtime      reproduce path-selection-runtime
 outflank/fig5-quick         reproduce outflank-fig5 --quick
 outflank/table2-quick       reproduce outflank-table2 --quick
 slimfly                     reproduce slimfly

@@ -21,7 +21,8 @@ use flitlab::reproduce::{
     Record, Reproduction, Simulations, angara_collectives, angara_day, angara_figure_4,
     angara_figure_5, angara_figure_6, angara_table_2, angara_table_3, bounds, dragonfly_ugal,
     ember_torus, hyperx_omniwar, nue_faults, nue_runtime, nue_throughput, outflank,
-    outflank_angara, outflank_sizes, path_selection, path_selection_figure, slim_fly,
+    outflank_angara, outflank_sizes, path_selection, path_selection_figure, path_selection_runtime,
+    slim_fly,
 };
 
 /// Compute a published result again and print it beside the published values
@@ -92,6 +93,8 @@ pub(super) enum Published {
     PathSelectionFig6,
     /// How the torus' channels are used at these throughputs (Figure 7)
     PathSelectionFig7,
+    /// Run times of path selections over the number of switches (section 2)
+    PathSelectionRuntime,
     /// Run times of all algorithms on the slides' seven fabrics and over the size of a torus
     NueRuntime,
     /// Spread of paths over irregular networks by path selection, one virtual channel (Koibuchi et
@@ -146,6 +149,7 @@ impl Published {
             Self::PathSelectionFig5 => paths(PathSelectionFigure::Figure5, progress),
             Self::PathSelectionFig6 => paths(PathSelectionFigure::Figure6, progress),
             Self::PathSelectionFig7 => paths(PathSelectionFigure::Figure7, progress),
+            Self::PathSelectionRuntime => path_selection_runtime(extent, progress),
             Self::NueRuntime => nue_runtime(extent, progress),
             Self::PathSelectionTable2 => spread(PathSelectionTable::Table2, progress),
             Self::PathSelectionTable3 => spread(PathSelectionTable::Table3, progress),

@@ -59,16 +59,18 @@ const LARGE: f64 = 216.0;
 /// The exponent of a power law through points of router numbers and times, by least squares of the
 /// logarithms; `None` if there are fewer than five large enough ones.
 fn exponent(points: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let points = points.filter(|point| point.0 >= LARGE);
-    let points: Vec<(f64, f64)> = points.map(|(routers, time)| (routers.ln(), time.ln())).collect();
-    if points.len() < 5 {
-        return None;
-    }
+    let points: Vec<(f64, f64)> = points.filter(|point| point.0 >= LARGE).collect();
+    (points.len() >= 5).then(|| slope(&points))
+}
+
+/// The exponent of a power law through points, by least squares of the logarithms.
+pub(super) fn slope(points: &[(f64, f64)]) -> f64 {
+    let points: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let count = points.len() as f64;
     let (x_mean, y_mean) =
         points.iter().fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x / count, sum.1 + y / count));
     let covariance: f64 = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
-    Some(covariance / points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum::<f64>())
+    covariance / points.iter().map(|(x, _)| (x - x_mean).powi(2)).sum::<f64>()
 }
 
 fn text(fabrics: &[Row], tori: &[Row], algorithms: &[registry::Row<Algorithm>]) -> String {

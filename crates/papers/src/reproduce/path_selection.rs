@@ -21,7 +21,7 @@ use serde::Serialize;
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::registry;
 use flitlab_fabric::builders::{Irregular, SwitchedTorus};
-use flitlab_fabric::{Fabric, NONE};
+use flitlab_fabric::{Cabling, Fabric, NONE};
 use flitlab_measure::half_width_95;
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
@@ -327,6 +327,20 @@ fn repeat_first(found: &mut [Vec<SelectionRow>]) {
     }
 }
 
+/// An irregular network of the paper's kind, with so many switches.
+pub(super) fn irregular(switches: u32, seed: u64) -> Cabling {
+    let graph = Irregular { switches, ports: 8, terminals: 4, links: 4, seed };
+    graph.cabling().expect("sizes of a network")
+}
+
+/// Up*/Down* with one virtual channel.
+///
+/// # Errors
+/// If it is wrong.
+pub(super) fn up_down(fabric: &Fabric) -> Result<Relation, Flawed> {
+    Routing::UpDown.relation(fabric, 1)
+}
+
 fn fabric(table: PathSelectionTable, links: usize, seed: u64, quick: bool) -> (String, Fabric) {
     let (name, cabling) = match table {
         PathSelectionTable::Table4 => {
@@ -335,10 +349,7 @@ fn fabric(table: PathSelectionTable, links: usize, seed: u64, quick: bool) -> (S
             let torus = SwitchedTorus { sizes, terminals: 4, redundancy: 1 };
             (format!("{name} torus, draw {seed}"), torus.cabling())
         }
-        _ => {
-            let graph = Irregular { switches: 16, ports: 8, terminals: 4, links: 4, seed };
-            (format!("irregular, seed {seed}"), graph.cabling())
-        }
+        _ => (format!("irregular, seed {seed}"), Ok(irregular(16, seed))),
     };
     let cabling = cabling.expect("sizes of a fabric");
     let mut order: Vec<usize> = (0..cabling.cables().len()).collect();

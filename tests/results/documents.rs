@@ -373,8 +373,7 @@ fn features() -> String {
         Support::No(why) => format!("no: {why}"),
     };
     let row = |row: &FeatureRow| {
-        let kinds =
-            [row.whole_packets, row.output_buffers, row.shared_links, row.output_queues].map(cell);
+        let kinds = row.support.map(cell);
         format!("| {} | {} |\n", row.name, kinds.join(" | "))
     };
     let head = "| | whole packets | buffers at outputs | flit by flit | output queues |\n|---|---|---|---|---|\n";

@@ -18,9 +18,10 @@ use flitlab::{
 };
 use flitlab_reference::by_hand::{self, FLIT, MAXIMUM_PAYLOAD, line, rate, ring};
 use flitlab_reference::differential;
-use flitlab_reference::engine::{self, link::Counts};
+use flitlab_reference::engine;
 use flitlab_reference::message;
 use flitlab_reference::random_scenario::Scenario;
+use flitlab_reference::shared::links::Counts;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

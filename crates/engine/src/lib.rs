@@ -157,6 +157,7 @@
 
 mod arbitration;
 mod by_class;
+mod bytes;
 mod common;
 mod counters;
 mod frame;

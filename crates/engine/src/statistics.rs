@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::bytes_of;
 use crate::frame::tick::Tick;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{MAX_WAIT, STALLS};
@@ -103,10 +104,6 @@ impl Statistics {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.flits)
-            + size_of_val(&*self.of_classes)
-            + size_of_val(&*self.stalled)
-            + size_of_val(&*self.waited)
-            + size_of_val(&*self.carried_over)
+        bytes_of!(self; flits, of_classes, stalled, waited, carried_over)
     }
 }

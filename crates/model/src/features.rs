@@ -24,7 +24,7 @@ pub struct FeatureRow {
     pub name: &'static str,
     /// Whether it is there with [`RouterKind::WholePackets`], [`RouterKind::OutputBuffers`],
     /// [`RouterKind::SharedLinks`] and [`RouterKind::OutputQueues`].
-    support: [Support; 4],
+    pub support: [Support; 4],
 }
 
 impl FeatureRow {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arbitration::first_from;
 use crate::by_class::ByClass;
+use crate::bytes::bytes_of;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, NO_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
@@ -199,11 +200,7 @@ impl Sources {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.adapters)
-            + size_of_val(&*self.due)
-            + size_of_val(&*self.waits)
-            + size_of_val(&*self.injections)
-            + size_of_val(&*self.queues)
+        bytes_of!(self; adapters, due, waits, injections, queues)
             + self.queued.memory()
             + self.notes.memory()
             + self.choices.memory()

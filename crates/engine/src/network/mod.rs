@@ -17,6 +17,7 @@ pub(crate) mod small;
 pub(crate) mod trees;
 pub(crate) mod vc_map;
 
+use crate::bytes::bytes_of;
 use std::ops::Range;
 
 use flitlab_base::narrow::narrow;
@@ -180,15 +181,8 @@ impl Network {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let words = self.first_output.len()
-            + self.first_input.len()
-            + self.input_of_channel.len()
-            + self.channel_of_input.len()
-            + self.router_of_input.len()
-            + self.ring_of_channel.len()
-            + self.ejection_of_terminal.len()
-            + self.transit_inputs.len();
-        words * size_of::<u32>()
+        bytes_of!(self; first_output, first_input, input_of_channel, channel_of_input,
+            router_of_input, ring_of_channel, ejection_of_terminal, transit_inputs)
     }
 
     /// The index of the timing that a kind of channel has on cables of a class.

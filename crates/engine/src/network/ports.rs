@@ -11,6 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::bytes_of;
 use crate::network::NO_OUTPUT;
 use crate::network::context::NetworkContext;
 use crate::network::port::{AWAY, Input, NO_PORT, Output};
@@ -332,10 +333,7 @@ impl Ports {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        size_of_val(&*self.routers)
-            + size_of_val(&*self.output_ports)
-            + size_of_val(&*self.input_ports)
-            + size_of_val(&*self.senders)
+        bytes_of!(self; routers, output_ports, input_ports, senders)
     }
 }
 

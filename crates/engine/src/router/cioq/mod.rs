@@ -29,6 +29,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::bytes_of;
 use crate::common::Common;
 use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick, move_back, rebased};
@@ -423,18 +424,10 @@ impl Routers for CioqRouters {
     }
 
     fn memory(&self) -> usize {
-        let State { wake, inputs, due, outputs, vcs, credits, decide_at, next_output, hop_times } =
-            &self.state;
-        self.ports.memory()
-            + size_of_val(&**wake)
-            + size_of_val(&**inputs)
-            + size_of_val(&**due)
-            + size_of_val(&**outputs)
-            + size_of_val(&**vcs)
-            + size_of_val(&**credits)
-            + size_of_val(&**decide_at)
-            + size_of_val(&**next_output)
-            + hop_times.memory()
+        let state = &self.state;
+        let arrays =
+            bytes_of!(state; wake, inputs, due, outputs, vcs, credits, decide_at, next_output);
+        self.ports.memory() + arrays + state.hop_times.memory()
     }
 
     fn settle_stalls(&mut self, _: &mut Common<'_>, _: Tick) {}

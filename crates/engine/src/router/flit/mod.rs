@@ -76,6 +76,7 @@ pub(crate) use flit_queue::FlitQueue;
 use serde::{Deserialize, Serialize};
 
 use crate::arbitration::{InputTurn, OutputTurn, Priority, first_from, turn};
+use crate::bytes::bytes_of;
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::host::Hosts;
@@ -416,23 +417,12 @@ impl Routers for FlitRouters {
 
     fn memory(&self) -> usize {
         let state = &self.state;
-        self.ports.memory()
+        bytes_of!(state; queues, current, vcs, outputs, granted, priorities, inputs, requests,
+            active_count, request_times, active_vcs, sources, begun)
+            + self.ports.memory()
             + state.wake_times.memory()
-            + size_of_val(&*state.queues)
-            + size_of_val(&*state.current)
-            + size_of_val(&*state.vcs)
-            + size_of_val(&*state.outputs)
-            + size_of_val(&*state.granted)
             + state.hop_times.memory()
-            + size_of_val(&*state.priorities)
-            + size_of_val(&*state.inputs)
-            + size_of_val(&*state.requests)
-            + size_of_val(&*state.active_count)
-            + size_of_val(&*state.request_times)
-            + size_of_val(&*state.active_vcs)
             + state.times.memory()
-            + size_of_val(&*state.sources)
-            + size_of_val(&*state.begun)
             + state.waits.as_ref().map_or(0, |waits| waits.memory())
             + state.reduction_units.memory()
             + state.round_trips.memory()

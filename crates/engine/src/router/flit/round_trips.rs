@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::bytes_of;
 use crate::frame::tick::{MAX_HOP_TIME, Tick, rebased};
 use crate::network::context::NetworkContext;
 use flitlab_base::narrow::narrow;
@@ -160,10 +161,7 @@ impl RoundTrips {
 
     /// Bytes of the arrays before traffic.
     pub(super) fn memory(&self) -> usize {
-        size_of_val(&*self.channels)
-            + size_of_val(&*self.waited)
-            + size_of_val(&*self.holds)
-            + size_of_val(&*self.freed)
+        bytes_of!(self; channels, waited, holds, freed)
     }
 
     pub(super) fn rebase(&mut self, by: Tick) {

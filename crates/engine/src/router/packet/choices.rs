@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::bytes_of;
 use crate::frame::tick::{NEVER, Tick, move_back};
 use crate::network::ports::Ports;
 use crate::next_hop::{HopTimes, PortHops, Routing};
@@ -67,15 +68,8 @@ impl AdaptiveState {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        let Self { choices, escapes, undecided, choosing, decide_at, granted, hop_times, .. } =
-            self;
-        size_of_val(&**choices)
-            + size_of_val(&**escapes)
-            + size_of_val(&**undecided)
-            + size_of_val(&**choosing)
-            + size_of_val(&**decide_at)
-            + size_of_val(&**granted)
-            + hop_times.memory()
+        bytes_of!(self; choices, escapes, undecided, choosing, decide_at, granted)
+            + self.hop_times.memory()
     }
 
     pub(crate) fn rebase(&mut self, by: Tick) {

@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::CompletedMessage;
-use flitlab_workload::traffic::{CollectiveKind, Message, MessageKind};
+use flitlab_workload::traffic::{CollectiveKind, Message, MessageKind, Receipt};
 
 impl Hosts {
     /// Puts a terminal's message of a collective operation into its source queue. It always takes
@@ -89,7 +89,7 @@ impl Hosts {
             completed,
         });
         let Origin { created, injected, hops, .. } = *origin;
-        let event = HostEvent::Receive {
+        let event = HostEvent::Receive(Receipt {
             tag: self.tag_of_operation(packet.route.0, trees.class),
             created,
             injected,
@@ -98,7 +98,8 @@ impl Hosts {
             channel: origin.injection_channel,
             trailing: Picoseconds::ZERO,
             leading: Picoseconds::ZERO,
-        };
+            time: completed,
+        });
         self.schedule_host_event(common, terminal, completed, event);
     }
 }

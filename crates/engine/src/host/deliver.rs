@@ -236,7 +236,7 @@ impl Hosts {
         };
         if let Some((answer, answered)) = answer {
             if self.needs.of(class).both_ways {
-                let event = receive_event(common, tag, (packet, origin, hops), bytes);
+                let event = receive_event(common, tag, (packet, origin, hops), bytes, time);
                 self.schedule_host_event(common, terminal, time, event);
             }
             let bytes = answered;
@@ -273,7 +273,7 @@ impl Hosts {
             let event = if is_response && !self.needs.of(class).both_ways {
                 HostEvent::Sent { tag }
             } else {
-                receive_event(common, tag, (packet, origin, hops), came)
+                receive_event(common, tag, (packet, origin, hops), came, completed)
             };
             self.schedule_host_event(common, terminal, completed, event);
         }
@@ -375,29 +375,7 @@ impl Hosts {
         common.latest = common.latest.max(time);
         let wake = match event {
             HostEvent::Sent { tag } => self.workload.sent(name, tag, time),
-            HostEvent::Receive {
-                tag,
-                created,
-                injected,
-                hops,
-                sequence,
-                channel,
-                trailing,
-                leading,
-            } => {
-                let receipt = Receipt {
-                    tag,
-                    created,
-                    injected,
-                    hops,
-                    sequence,
-                    channel,
-                    trailing,
-                    leading,
-                    time,
-                };
-                self.workload.received(name, &receipt)
-            }
+            HostEvent::Receive(receipt) => self.workload.received(name, &receipt),
             HostEvent::Respond { .. } | HostEvent::Perform(_) => return,
         };
         self.wake(common, wake);
@@ -429,13 +407,15 @@ impl Hosts {
     }
 }
 
-/// A terminal learns of a message of so many bytes, of which this packet was the last to come.
+/// A terminal learns at a time of a message of so many bytes, of which this packet was the last to
+/// come.
 #[inline(always)]
 fn receive_event(
     common: &Common<'_>,
     tag: u64,
     (packet, origin, hops): (&Packet, &Origin, u16),
     bytes: u64,
+    time: Picoseconds,
 ) -> HostEvent {
     // The packets before it took the ejection channel at least for their flits.
     let parameters = &common.context.parameters;
@@ -443,7 +423,7 @@ fn receive_event(
     let before = before.0 - u64::from(before.1.is_none());
     let leading =
         parameters.ejection_flit_time() * before.saturating_mul(parameters.maximum_packet().into());
-    HostEvent::Receive {
+    HostEvent::Receive(Receipt {
         tag,
         created: origin.created,
         injected: origin.injected,
@@ -452,7 +432,8 @@ fn receive_event(
         channel: origin.injection_channel,
         trailing: common.trailing(packet.flits),
         leading,
-    }
+        time,
+    })
 }
 
 /// A response that will enter its source queue at `created`, to the terminal that asked for it.

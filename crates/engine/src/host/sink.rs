@@ -8,6 +8,7 @@ use crate::observer::Log;
 use crate::packet::Delivery;
 use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
+use flitlab_workload::traffic::Receipt;
 
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -31,18 +32,8 @@ pub(crate) enum HostEvent {
     Perform(Atomic),
     /// A message of the host has left, or the response to it has been received.
     Sent { tag: u64 },
-    /// A message with this tag has been received. The fields give the time at which it entered its
-    /// queue, and the injection and the hops of the packet that was delivered last.
-    Receive {
-        tag: u64,
-        created: Picoseconds,
-        injected: Picoseconds,
-        hops: u32,
-        sequence: u32,
-        channel: u8,
-        trailing: Picoseconds,
-        leading: Picoseconds,
-    },
+    /// A message has been received.
+    Receive(Receipt),
 }
 
 impl HostEvent {
@@ -50,7 +41,7 @@ impl HostEvent {
     /// event.
     pub(super) fn tag(&self) -> Option<u64> {
         match *self {
-            Self::Sent { tag } | Self::Receive { tag, .. } => Some(tag),
+            Self::Sent { tag } | Self::Receive(Receipt { tag, .. }) => Some(tag),
             Self::Respond { .. } | Self::Perform(_) => None,
         }
     }

@@ -65,21 +65,28 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn ports(&self) -> &Ports;
 
     /// An output, and an input port, by its number in the part.
-    fn output(&self, number: u32) -> Output;
-    fn input(&self, number: u32) -> Input;
+    fn output(&self, number: u32) -> Output {
+        *self.ports().output(number)
+    }
+
+    fn input(&self, number: u32) -> Input {
+        *self.ports().input(number)
+    }
 
     /// The flits that have left by a router's output before a time and for which no credit has come
     /// back before. All that happens before has been simulated.
     fn flits_out(&mut self, common: &mut Common<'_>, output: (u32, usize), before: Tick) -> u32;
 
     /// Prefetches memory for a visit that comes soon.
-    fn prefetch(&self, common: &Common<'_>, router: u32, stage: Stage);
+    fn prefetch(&self, _: &Common<'_>, _router: u32, _: Stage) {}
 
     /// A lower bound of the time of the next event at a router's outputs, arrivals excluded.
     fn next_event(&self, router: u32) -> Tick;
 
     /// Whether packets have come to empty buffers of a router since its last visit.
-    fn has_arrivals(&self, router: u32) -> bool;
+    fn has_arrivals(&self, _router: u32) -> bool {
+        false
+    }
 
     /// Simulates a router of a part and its terminals until the end of the window, by
     /// [`Part::visit`]. Each kind says so itself: then the code of a visit is made once, in this crate, and
@@ -120,9 +127,9 @@ pub(crate) trait Routers: Fail + Waits + Send {
         false
     }
 
-    /// Delivers what visits have sent to routers of this part and have not written there; keeps what
-    /// is for other parts.
-    fn deliver(&mut self, common: &mut Common<'_>);
+    /// Delivers what visits have sent to routers of this part and have not written there, if they
+    /// leave anything; keeps what is for other parts.
+    fn deliver(&mut self, _: &mut Common<'_>) {}
 
     /// Swaps the messages for another part with `empty`, which is empty.
     fn swap_outgoing(&mut self, to: usize, empty: &mut Self::Messages);
@@ -142,13 +149,15 @@ pub(crate) trait Routers: Fail + Waits + Send {
     fn latest_arrival(&self, common: &Common<'_>) -> Picoseconds;
 
     /// Whether flits may be left here, of packets of this part or of others.
-    fn may_hold_flits(&self, common: &Common<'_>) -> bool;
+    fn may_hold_flits(&self, common: &Common<'_>) -> bool {
+        common.packets.count > 0
+    }
 
     /// Bytes of the arrays before traffic.
     fn memory(&self) -> usize;
 
     /// Counts all stalls until `now`; waits go on.
-    fn settle_stalls(&mut self, common: &mut Common<'_>, now: Tick);
+    fn settle_stalls(&mut self, _: &mut Common<'_>, _now: Tick) {}
 
     /// Whether stalls are counted.
     fn counts_stalls(&self) -> bool {
@@ -165,10 +174,12 @@ pub(crate) trait Routers: Fail + Waits + Send {
     }
 
     /// Flits that an output has sent again since the last reset of statistics, if links err.
-    fn flits_resent(&self, output: u32) -> Option<u64>;
+    fn flits_resent(&self, _output: u32) -> Option<u64> {
+        None
+    }
 
     /// Resets what the routers count by themselves.
-    fn reset_statistics(&mut self);
+    fn reset_statistics(&mut self) {}
 
     /// What a checkpoint saves.
     fn saved(&self) -> impl Serialize + '_;

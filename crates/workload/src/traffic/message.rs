@@ -64,7 +64,7 @@ pub struct Message {
 }
 
 /// The facts about a received message that its workload is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// The tag of the [`Message`].
     pub tag: u64,

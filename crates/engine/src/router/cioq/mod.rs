@@ -35,7 +35,6 @@ use crate::frame::exchange::HasEarliest;
 use crate::frame::tick::{NEVER, Tick, move_back, rebased};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
-use crate::network::port;
 use crate::network::ports::{Ports, RouterLayout};
 use crate::next_hop::{HopTimes, Routing};
 use crate::packet::chain;
@@ -45,7 +44,6 @@ use crate::router::injector::Injector;
 use crate::router::{Fail, Routers};
 use crossing::Request;
 use flitlab_base::narrow::narrow;
-use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use room::{Leaving, Room};
@@ -330,21 +328,11 @@ impl Routers for CioqRouters {
         &self.ports
     }
 
-    fn output(&self, number: u32) -> port::Output {
-        *self.ports.output(number)
-    }
-
-    fn input(&self, number: u32) -> port::Input {
-        *self.ports.input(number)
-    }
-
     fn flits_out(&mut self, _: &mut Common<'_>, output: (u32, usize), before: Tick) -> u32 {
         let number = self.ports.routers[output.0 as usize].first_output as usize + output.1;
         let vcs = 0..self.rules.vcs;
         vcs.map(|vc| self.queued(number, vc, (before, before.saturating_sub(1)))).sum()
     }
-
-    fn prefetch(&self, _: &Common<'_>, _router: u32, _: Stage) {}
 
     #[inline]
     fn next_event(&self, number: u32) -> Tick {
@@ -354,10 +342,6 @@ impl Routers for CioqRouters {
         let heads = &self.state.wake[self.inputs_of(router)];
         let least = |times: &[Tick]| times.iter().fold(NEVER, |least, &time| least.min(time));
         least(due).min(least(heads)).min(self.state.decide_at[number as usize])
-    }
-
-    fn has_arrivals(&self, _: u32) -> bool {
-        false
     }
 
     fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick {
@@ -378,9 +362,6 @@ impl Routers for CioqRouters {
     ) -> Option<Tick> {
         self.inject_first(common, hosts, channel, now, ahead)
     }
-
-    /// Nothing is left to do: a visit puts what it sends into the buffers of the part's routers.
-    fn deliver(&mut self, _: &mut Common<'_>) {}
 
     fn swap_outgoing(&mut self, to: usize, empty: &mut CioqMessages) {
         std::mem::swap(&mut self.outgoing[to], empty);
@@ -419,18 +400,12 @@ impl Routers for CioqRouters {
         ready.max().unwrap_or(Picoseconds::ZERO)
     }
 
-    fn may_hold_flits(&self, common: &Common<'_>) -> bool {
-        common.packets.count > 0
-    }
-
     fn memory(&self) -> usize {
         let state = &self.state;
         let arrays =
             bytes_of!(state; wake, inputs, due, outputs, vcs, credits, decide_at, next_output);
         self.ports.memory() + arrays + state.hop_times.memory()
     }
-
-    fn settle_stalls(&mut self, _: &mut Common<'_>, _: Tick) {}
 
     fn counts_stalls(&self) -> bool {
         false
@@ -439,12 +414,6 @@ impl Routers for CioqRouters {
     fn output_free_at(&self, output: u32) -> Tick {
         self.state.outputs[output as usize].free_at
     }
-
-    fn flits_resent(&self, _: u32) -> Option<u64> {
-        None
-    }
-
-    fn reset_statistics(&mut self) {}
 
     fn saved(&self) -> impl Serialize + '_ {
         (&self.ports, &self.state)

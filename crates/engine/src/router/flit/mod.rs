@@ -82,7 +82,6 @@ use crate::frame::tick::{NEVER, Tick, rebased};
 use crate::host::Hosts;
 use crate::network::context::NetworkContext;
 use crate::network::demands;
-use crate::network::port;
 use crate::network::ports::Ports;
 use crate::next_hop::{HopTimes, Routing};
 use crate::part::Part;
@@ -320,14 +319,6 @@ impl Routers for FlitRouters {
         &self.ports
     }
 
-    fn output(&self, number: u32) -> port::Output {
-        *self.ports.output(number)
-    }
-
-    fn input(&self, number: u32) -> port::Input {
-        *self.ports.input(number)
-    }
-
     fn flits_out(
         &mut self,
         common: &mut Common<'_>,
@@ -347,10 +338,6 @@ impl Routers for FlitRouters {
     #[inline]
     fn next_event(&self, router: u32) -> Tick {
         self.due(router)
-    }
-
-    fn has_arrivals(&self, _: u32) -> bool {
-        false
     }
 
     fn visit(part: &mut Part<'_, Self>, router: u32) -> Tick {
@@ -380,9 +367,6 @@ impl Routers for FlitRouters {
     fn has_begun(&self, injection: u32) -> bool {
         self.state.begun[injection as usize] != 0
     }
-
-    /// Nothing is left to do: a visit puts what it sends into the queues of the part's routers.
-    fn deliver(&mut self, _: &mut Common<'_>) {}
 
     fn swap_outgoing(&mut self, to: usize, empty: &mut FlitMessages) {
         std::mem::swap(&mut self.outgoing[to], empty);

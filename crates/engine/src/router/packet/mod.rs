@@ -400,10 +400,6 @@ impl Routers for PacketRouters {
         ready.max().unwrap_or(Picoseconds::ZERO)
     }
 
-    fn may_hold_flits(&self, common: &Common<'_>) -> bool {
-        common.packets.count > 0
-    }
-
     fn memory(&self) -> usize {
         let shared = &self.shared;
         self.cells.memory()

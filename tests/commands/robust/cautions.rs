@@ -41,6 +41,15 @@ const ROWS: &[Caution] = &[
         after: 0.45,
     },
     Caution {
+        name: "OmniWAR, a virtual channel a step, to which packets cross one at a time",
+        scenario: "[topology.hyperx]\ndimensions = [4, 4, 4]\nterminals = 4\n[router]\noutput_buffer = \"132 flits\"\n\
+                   crossbar_speedup = 2\n[routing.relation]\nrule = \"omniwar\"\n[traffic]\n\
+                   pattern = { router-shift = { by = 4 } }\nload = 0.6\n",
+        says: "try --set router.virtual_channels=12",
+        before: 0.24..0.26,
+        after: 0.45,
+    },
+    Caution {
         name: "UGAL by way of switches",
         scenario: "[topology.hyperx]\ndimensions = [8]\nterminals = 8\n[routing.relation]\nrule = \"ugal\"\n[traffic]\n\
                    pattern = \"dimension-complement\"\nload = 0.6\n",

@@ -50,14 +50,14 @@ impl Cost {
     }
 
     /// What a rule with these costs has to see of a way of so many hops, in so many virtual channels
-    /// at each step.
-    pub(super) fn sight(self, hops: u8, vcs: u8) -> Sight {
+    /// at each step, and so many for two at each.
+    pub(super) fn sight(self, hops: u8, (vcs, vcs_for_two): (u8, u8)) -> Sight {
         let threshold = match self {
             Self::Sum(penalty) => penalty,
             // A hop more counts as much as so many flits on each hop of the way.
             Self::Product(bias) => bias / u32::from(hops.max(1)),
         };
-        Sight { threshold, key: "penalty", weight: 1, vcs }
+        Sight { threshold, key: "penalty", weight: 1, vcs, vcs_for_two }
     }
 
     /// The label of a hop that is a detour or not, with so many hops left behind it.

@@ -125,7 +125,9 @@ impl PhasedRule for Dal {
     }
 
     fn sight(&self) -> Option<Sight> {
-        Some(self.cost.sight(self.rows.dimensions(), self.vcs.saturating_sub(1).max(1)))
+        // Two beside the escape.
+        let vcs = (self.vcs.saturating_sub(1).max(1), 3);
+        Some(self.cost.sight(self.rows.dimensions(), vcs))
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -251,7 +251,7 @@ impl PhasedRule for DimWar {
     }
 
     fn sight(&self) -> Option<Sight> {
-        Some(self.cost.sight(1, self.steps.width()))
+        Some(self.cost.sight(1, (self.steps.width(), self.steps.vcs_for_two())))
     }
 
     fn at_head(&self) -> Option<AtHead> {

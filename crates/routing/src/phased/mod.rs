@@ -195,6 +195,8 @@ pub struct Sight {
     pub weight: u32,
     /// Virtual channels of a port that packets may take at one step.
     pub vcs: u8,
+    /// Virtual channels that a port needs for two at each step.
+    pub vcs_for_two: u8,
 }
 
 /// A rule whose packets pass through phases.

@@ -136,7 +136,8 @@ impl PhasedRule for OmniWar {
     }
 
     fn sight(&self) -> Option<Sight> {
-        let sight = self.cost.sight(self.rows.dimensions(), self.steps.width());
+        let vcs = (self.steps.width(), self.steps.vcs_for_two());
+        let sight = self.cost.sight(self.rows.dimensions(), vcs);
         (self.deroutes > 0).then_some(sight)
     }
 

@@ -218,7 +218,7 @@ impl PhasedRule for Polarized {
     }
 
     fn sight(&self) -> Option<Sight> {
-        Some(self.cost.sight(1, self.steps.width()))
+        Some(self.cost.sight(1, (self.steps.width(), self.steps.vcs_for_two())))
     }
 
     fn at_head(&self) -> Option<AtHead> {

@@ -36,6 +36,11 @@ impl Steps {
         (self.vcs / self.needed).max(1)
     }
 
+    /// Virtual channels for steps of two each.
+    pub fn vcs_for_two(self) -> u8 {
+        self.needed.saturating_mul(2)
+    }
+
     /// Adds the hops by a port at a step, one for each of the step's virtual channels. `place` is
     /// the port, as in [`Hop::port`], the step, and the phase in which packets go on.
     pub fn add(self, place: (u16, u8, u8), hops: &mut Vec<Hop>) {

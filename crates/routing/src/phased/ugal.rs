@@ -317,7 +317,8 @@ impl PhasedRule for Ugal {
             Weights::Equal => (self.threshold, 1),
             Weights::Hops => (self.threshold / minimal.longest(ways).max(1), 2),
         };
-        let sight = Sight { threshold, key: "threshold", weight, vcs: steps.width() };
+        let (vcs, vcs_for_two) = (steps.width(), steps.vcs_for_two());
+        let sight = Sight { threshold, key: "threshold", weight, vcs, vcs_for_two };
         self.others.is_none().then_some(sight)
     }
 

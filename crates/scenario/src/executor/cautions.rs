@@ -4,7 +4,7 @@
 use super::Simulation;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::counted;
-use flitlab_engine::{EmptyNetwork, Parameters};
+use flitlab_engine::{EmptyNetwork, MAX_VIRTUAL_CHANNELS, Parameters};
 use flitlab_measure::{USUAL_WORK, never_derouted_bound};
 use flitlab_routing::phased::Sight;
 use flitlab_routing::{RelationRoutes, Routes};
@@ -85,6 +85,9 @@ fn short_buffer(parameters: &Parameters, trip: u32) -> Option<String> {
     })
 }
 
+/// Why no queue grows behind the crossbar.
+const ALONE: &str = " (a step has one virtual channel, to which whole packets cross one at a time)";
+
 /// Flits that a detour costs, with a packet that is on its way there.
 fn needed(parameters: &Parameters, sight: &Sight, trip: u32) -> u32 {
     sight.threshold + sight.weight * (parameters.maximum_packet() + trip)
@@ -94,13 +97,15 @@ fn needed(parameters: &Parameters, sight: &Sight, trip: u32) -> u32 {
 /// goes on behind it that is no more than what a detour costs.
 ///
 /// Queues in sight are those behind the crossbar. There are none while the crossbar is no faster than
-/// channels.
+/// channels. Whole packets cross to a virtual channel one after the other, each as fast as its channel
+/// sends: so there are none either where a step has one virtual channel.
 fn unseen(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
     let largest = parameters.maximum_packet();
     let (is_fast, behind) = (parameters.crossbar_speedup > 1, parameters.behind_crossbar());
     // A packet that is granted counts as a whole.
     let out = if parameters.kind.grants_flits() { trip } else { trip.max(largest) };
-    let seen = out + if is_fast { behind } else { 0 };
+    let one_by_one = !parameters.kind.grants_flits() && sight.vcs == 1;
+    let seen = out + if is_fast && !one_by_one { behind } else { 0 };
     if seen > sight.threshold {
         return None;
     }
@@ -115,13 +120,17 @@ fn unseen(parameters: &Parameters, sight: &Sight, trip: u32) -> Option<String> {
     if !is_fast {
         sets.push("--set router.crossbar_speedup=2".into());
     }
+    if one_by_one && sight.vcs_for_two <= MAX_VIRTUAL_CHANNELS {
+        sets.push(format!("--set router.virtual_channels={}", sight.vcs_for_two));
+    }
+    let (alone, sets) = (if one_by_one { ALONE } else { "" }, sets.join(" "));
     Some(format!(
         "where the first channel of a way is the bottleneck, no packet is led round it: routers count the flits that are out \
-         by a channel and those behind the crossbar, {seen} at most as long as all goes on behind it, and a detour has to be \
-         better by more than {} (`{}`); try {}",
+         by a channel and those behind the crossbar, {seen} at most as long as all goes on behind it{alone}, and a detour has \
+         to be better by more than {} (`{}`){}{sets}",
         sight.threshold,
         sight.key,
-        sets.join(" ")
+        if sets.is_empty() { "" } else { "; try " }
     ))
 }
 

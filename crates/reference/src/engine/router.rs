@@ -149,7 +149,8 @@ impl Simulator<'_> {
     /// Lets packets decide how they go on.
     fn decide(&mut self, router: usize, now: Picoseconds) {
         let inputs = self.routers[router].inputs.iter();
-        let all = || 0..self.virtual_channels();
+        // What reduction units take asks for no output.
+        let all = || (0..self.virtual_channels()).filter(|&it| !self.is_on_tree(it));
         let places = inputs.flat_map(|&channel| {
             all().map(move |virtual_channel| Place { channel, virtual_channel })
         });

@@ -77,7 +77,7 @@ for name in $names; do
     echo "$name:$command"
     case $name in
         # Times are measured: one after another.
-        nue/faults | nue/runtime) of_this=1 ;;
+        nue/faults | nue/runtime | path-selection/runtime) of_this=1 ;;
         *) of_this=$threads ;;
     esac
     # shellcheck disable=SC2086 # the words of a command

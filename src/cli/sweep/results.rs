@@ -253,28 +253,38 @@ fn knees_text(points: &[report::Point]) -> String {
     let mut text = String::new();
     for curve in points.chunk_by(|a, b| a.label.series == b.label.series) {
         let loads = curve.chunk_by(|a, b| a.measured.offered_load == b.measured.offered_load);
-        let loads: Vec<(f64, bool)> = loads
+        // A load is as the first of its seeds that is not steady, with which the curve ends.
+        let loads: Vec<(f64, Status)> = loads
             .filter_map(|load| {
-                let steady = load.iter().all(|it| it.measured.status == Status::Steady);
-                Some((load[0].measured.offered_load?, steady))
+                let mut statuses = load.iter().map(|it| it.measured.status);
+                let status = statuses.find(|&it| it != Status::Steady).unwrap_or(Status::Steady);
+                Some((load[0].measured.offered_load?, status))
             })
             .collect();
-        let highest = loads.iter().rposition(|(_, steady)| *steady);
-        let sustained = highest.map(|place| loads[place]);
-        let failed = Some(highest.map_or(0, |place| place + 1)).filter(|&it| it < loads.len());
+        let highest = loads.iter().rposition(|(_, status)| *status == Status::Steady);
+        let sustained = highest.map(|place| loads[place].0);
+        let next = loads.get(highest.map_or(0, |place| place + 1));
         let series = match curve[0].label.series.as_str() {
             "" => "the curve",
             series => series,
         };
         let loads_tried = loads.len();
-        text += &match (sustained, failed.map(|place| loads[place].0)) {
-            (Some((load, _)), Some(failed)) => format!(
-                "  {series}: sustains load {load:.4}, not {failed:.4}; {loads_tried} loads\n"
+        text += &match (sustained, next) {
+            (Some(load), Some((next, Status::Undecided))) => format!(
+                "  {series}: sustains load {load:.4}, and {next:.4} is undecided; {loads_tried} loads\n"
             ),
-            (Some((load, _)), None) => format!(
+            (Some(load), Some((next, _))) => {
+                format!("  {series}: sustains load {load:.4}, not {next:.4}; {loads_tried} loads\n")
+            }
+            (Some(load), None) => format!(
                 "  {series}: sustains load {load:.4}, the most that its sources create; {loads_tried} loads\n"
             ),
-            (None, Some(failed)) => format!("  {series}: sustains no load, {failed:.4} neither\n"),
+            (None, Some((next, Status::Undecided))) => {
+                format!(
+                    "  {series}: no load is shown to be sustained, and {next:.4} is undecided\n"
+                )
+            }
+            (None, Some((next, _))) => format!("  {series}: sustains no load, {next:.4} neither\n"),
             (None, None) => String::new(),
         };
     }
@@ -347,5 +357,28 @@ mod tests {
         assert!(interrupted.ends_with(": accepted 0.2000, mean packet latency -"), "{interrupted}");
         assert!(line(Status::Deadlock, Some(0.2)).ends_with(": deadlock"));
         assert!(line(Status::Stuck, None).ends_with(": stuck"));
+    }
+
+    #[test]
+    fn a_load_that_is_undecided_is_not_called_one_that_is_not_sustained() {
+        let told = |loads: &[(f64, Status)]| {
+            let point = |&(load, status): &(f64, Status)| report::Point {
+                measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
+                ..report::Point::default()
+            };
+            knees_text(&loads.iter().map(point).collect::<Vec<_>>())
+        };
+        use Status::{NotSteady, Steady, Undecided};
+        let seeds = [(0.5, Steady), (0.5, Steady), (0.6, Steady)];
+        let ends = |last: &[(f64, Status)]| told(&[&seeds[..], last].concat());
+        let sustains = "  the curve: sustains load";
+        assert_eq!(ends(&[(0.6, NotSteady)]), format!("{sustains} 0.5000, not 0.6000; 2 loads\n"));
+        let undecided = format!("{sustains} 0.5000, and 0.6000 is undecided; 2 loads\n");
+        assert_eq!(ends(&[(0.6, Undecided)]), undecided);
+        let all = format!("{sustains} 0.6000, the most that its sources create; 2 loads\n");
+        assert_eq!(ends(&[(0.6, Steady)]), all);
+        assert_eq!(told(&[(0.1, NotSteady)]), "  the curve: sustains no load, 0.1000 neither\n");
+        let none = "  the curve: no load is shown to be sustained, and 0.1000 is undecided\n";
+        assert_eq!(told(&[(0.1, Undecided)]), none);
     }
 }

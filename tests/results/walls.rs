@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 ///
 /// What lies at the root of the crate and is not in this list (`simulator`, `saved`, `memory`) makes
 /// the whole of the rooms, and may use all.
-const ROOMS: [(&str, &[&str]); 23] = [
+const ROOMS: [(&str, &[&str]); 24] = [
+    ("bytes", &[]),
     ("set", &[]),
     ("by_class", &[]),
     ("counters", &[]),
@@ -16,10 +17,10 @@ const ROOMS: [(&str, &[&str]); 23] = [
     ("interruption", &[]),
     // Windows, threads, ticks: knows neither packet nor router.
     ("frame", &["observer"]),
-    ("statistics", &["frame"]),
+    ("statistics", &["frame", "bytes"]),
     ("packet", &["frame"]),
     ("trace", &["frame", "packet"]),
-    ("network", &["frame", "packet", "by_class", "interruption"]),
+    ("network", &["frame", "packet", "by_class", "bytes", "interruption"]),
     ("zero_load", &["network"]),
     ("next_hop", &["frame", "packet", "network"]),
     ("arbitration", &["network", "set"]),
@@ -46,6 +47,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
             "arbitration",
             "common",
             "by_class",
+            "bytes",
             "observer",
         ],
     ),
@@ -101,6 +103,7 @@ const KIND: &[&str] = &[
     "router/link",
     "router/collective",
     "part",
+    "bytes",
     "counters",
     "interruption",
     "set",

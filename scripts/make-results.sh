@@ -27,6 +27,7 @@ outflank/two-phase          sweep scenarios/outflank/two-phase.toml | saturation
 outflank/angara-8x8x8       sweep scenarios/outflank/angara-8x8x8.toml
 angara-adaptive-failures    sweep scenarios/studies/angara-adaptive-failures.toml
 dragonfly-routing           sweep scenarios/studies/dragonfly-routing.toml | latency
+hyperx-beside-clos          sweep scenarios/hyperx/beside-clos.toml | latency
 angara/table2               reproduce angara-table2
 angara/fig4                 reproduce angara-fig4
 angara/fig6                 reproduce angara-fig6
@@ -82,7 +83,9 @@ for name in $names; do
     esac
     # shellcheck disable=SC2086 # the words of a command
     target/release/flitlab $command --out "$made" --resume --threads "$of_this" --no-figures >"$made.log"
-    if compgen -G "results/$name/*.svg" >/dev/null; then
+    # Pictures beside a result that has no figures of its own were drawn of something else.
+    if [ -e "$made/points.csv" ] || [ -e "$made/figures.json" ]; then drawn=yes; else drawn=no; fi
+    if [ $drawn = yes ] && compgen -G "results/$name/*.svg" >/dev/null; then
         target/release/flitlab plot "$made" "${kinds[@]}" --format svg,png,pdf >>"$made.log"
     fi
     for file in results/"$name"/*; do

@@ -14,7 +14,7 @@ use flitlab_report::figure::{Bars, Figure, Series, Style, bars_figure};
 use flitlab_report::rows_text;
 use flitlab_routing::Region;
 use flitlab_routing::angara::{
-    Algorithm, Choices, Freedoms, Parameters, Reading, RouteTies, SsspReading, Stop,
+    Algorithm, Choices, Freedoms, Parameters, Reading, RouteTies, SmallGain, SsspReading, Stop,
     single_path_share,
 };
 
@@ -27,7 +27,7 @@ const GENETIC_NODES: u32 = 150;
 /// nodes.
 const READ_NODES: u32 = 150;
 
-/// The least improvement with which Genetic goes on by the paper's second rule, in hundredths.
+/// Below so many hundredths a gain of Genetic is small by the paper's second rule.
 const IMPROVEMENT_PERCENT: u32 = 5;
 
 /// The run time up to which \[angara-routing\] calls an algorithm practical, in seconds.
@@ -59,7 +59,10 @@ struct Row {
     load_nearest_bfs: u64,
     load_genetic: Option<u64>,
     /// With the paper's second rule for ending as well.
+    /// Where a small gain ends the search.
     load_ended_genetic: Option<u64>,
+    /// Where a small gain counts as none.
+    load_counting_genetic: Option<u64>,
     load_sssp: u64,
     load_balanced: u64,
     seconds_bfs: f64,
@@ -77,6 +80,7 @@ impl Row {
             "nearest-bfs" => Some(self.load_nearest_bfs),
             "genetic" => self.load_genetic,
             "ended-genetic" => self.load_ended_genetic,
+            "counting-genetic" => self.load_counting_genetic,
             "sssp" => Some(self.load_sssp),
             _ => Some(self.load_balanced),
         }
@@ -103,6 +107,11 @@ impl Job {
     fn is_read(&self) -> bool {
         self.sizes.len() < 4 && self.sizes.iter().product::<u32>() <= READ_NODES
     }
+
+    /// Whether Genetic runs on it with the second rule, which makes it fast.
+    fn is_ended(&self) -> bool {
+        self.sizes.len() < 4 || self.genetic
+    }
 }
 
 /// All systems under all algorithms.
@@ -124,6 +133,13 @@ pub fn angara_figure_5(extent: Extent<'_>, progress: Progress<'_>) -> Result<Rep
     let work = |job: &Job| {
         let name = format!("figure 5 {:?}, genetic: {}", job.sizes, job.genetic);
         let row = on_one_thread(|| extent.simulated(&name, || row(job)))?;
+        let name = format!("figure 5 {:?}, genetic with both rules", job.sizes);
+        let ended = || extent.simulated(&name, || loads_with_both_rules(job));
+        let [ended, counting] = match job.is_ended() {
+            true => ended()?.map(Some),
+            false => [None; 2],
+        };
+        let row = Row { load_ended_genetic: ended, load_counting_genetic: counting, ..row };
         let name = format!("figure 5 {:?}, readings of bfs", job.sizes);
         let loads = job.is_read().then(|| extent.simulated(&name, || loads_by_reading(job)));
         Ok((row, loads.transpose()?))
@@ -156,8 +172,6 @@ fn row(job: &Job) -> Result<Row, Flawed> {
     let listing = started.elapsed().as_secs_f64();
     let usual = Parameters::default();
     let nearest = Parameters { bfs: Reading::TABLE_2, ..Parameters::default() };
-    let stop = Stop { improvement_percent: IMPROVEMENT_PERCENT };
-    let ended = Parameters { genetic: stop, ..Parameters::default() };
     let (_, bfs, seconds_bfs) = table(&choices, Algorithm::BFS, &usual)?;
     let (_, nearest_bfs, _) = table(&choices, Algorithm::BFS, &nearest)?;
     let (_, sssp, seconds_sssp) = table(&choices, Algorithm::SSSP, &usual)?;
@@ -167,10 +181,7 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         .then(|| table(&choices, Algorithm::SSSP, &searching))
         .transpose()?;
     let (best, balanced, seconds_balanced) = table(&choices, Algorithm::BALANCED, &usual)?;
-    let genetic = |parameters| {
-        job.genetic.then(|| table(&choices, Algorithm::GENETIC, parameters)).transpose()
-    };
-    let (genetic, ended_genetic) = (genetic(&usual)?, genetic(&ended)?);
+    let genetic = job.genetic.then(|| table(&choices, Algorithm::GENETIC, &usual)).transpose()?;
     Ok(Row {
         dimensions: narrow(job.sizes.len()),
         torus: sizes_text(&job.sizes),
@@ -182,7 +193,8 @@ fn row(job: &Job) -> Result<Row, Flawed> {
         lower_bound: best.bound.map_or(0, |bound| bound.rounded().into()),
         load_bfs: rounded(bfs.load.maximum),
         load_nearest_bfs: rounded(nearest_bfs.load.maximum),
-        load_ended_genetic: ended_genetic.map(|(_, quality, _)| rounded(quality.load.maximum)),
+        load_ended_genetic: None,
+        load_counting_genetic: None,
         load_genetic: genetic.as_ref().map(|(_, quality, _)| rounded(quality.load.maximum)),
         load_sssp: rounded(sssp.load.maximum),
         load_balanced: rounded(balanced.load.maximum),
@@ -208,6 +220,19 @@ fn one_way_share(sizes: &[u32]) -> f64 {
     // A dimension of size 2 is no ring.
     let of_one = |&size: &u32| size - 1 - u32::from(size > 2 && size % 2 == 0);
     f64::from(sizes.iter().map(of_one).sum::<u32>()) / (nodes - 1.0)
+}
+
+/// The maximum load under Genetic with the second rule, where a small gain ends the search and where
+/// it counts as none.
+fn loads_with_both_rules(job: &Job) -> Result<[u64; 2], Flawed> {
+    let fabric = fabric(&job.sizes);
+    let choices = choices(&fabric);
+    let load = |small_gain| -> Result<u64, Flawed> {
+        let genetic = Stop { improvement_percent: IMPROVEMENT_PERCENT, small_gain };
+        let parameters = Parameters { genetic, ..Parameters::default() };
+        Ok(rounded(table(&choices, Algorithm::GENETIC, &parameters)?.1.load.maximum))
+    };
+    Ok([load(SmallGain::Ends)?, load(SmallGain::Counts)?])
 }
 
 /// The maximum load by each reading of BFS.
@@ -368,13 +393,14 @@ struct Comparison {
     mean_improvement: f64,
 }
 
-const COMPARED: [(&str, &str); 7] = [
+const COMPARED: [(&str, &str); 8] = [
     ("sssp", "bfs"),
     ("sssp", "nearest-bfs"),
     ("genetic", "bfs"),
     ("balanced", "bfs"),
     ("sssp", "genetic"),
     ("sssp", "ended-genetic"),
+    ("sssp", "counting-genetic"),
     ("balanced", "sssp"),
 ];
 
@@ -418,12 +444,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 
 fn text(rows: &[Row], comparisons: &[Comparison]) -> String {
     let mut text = format!(
-        "{:<4}{:<10}{:<15}{:<9}{:>8}{:>12}{:>18}\n",
+        "{:<4}{:<10}{:<18}{:<9}{:>8}{:>12}{:>18}\n",
         "", "algorithm", "against", "load is", "systems", "total ratio", "mean improvement"
     );
     for it in comparisons.iter().filter(|it| it.systems > 0) {
         text += &format!(
-            "{:<4}{:<10}{:<15}{:<9}{:>8}{:>12.3}{:>17.1}%\n",
+            "{:<4}{:<10}{:<18}{:<9}{:>8}{:>12.3}{:>17.1}%\n",
             format!("{}D", it.dimensions),
             it.algorithm,
             it.baseline,

@@ -45,8 +45,8 @@ pub use graph::{Part, RoutingGraph};
 pub use job_nodes::{Job, JobNodes, RatedNodes, job_nodes};
 pub use parameters::{Freedoms, Parameters, Stop};
 pub use reading::{
-    Grouping, Named, NextSource, Numbering, PairOrder, Reading, RouteEnds, RouteTies, SsspReading,
-    UniqueRoutes, VertexKey, VertexTies,
+    Grouping, Named, NextSource, Numbering, PairOrder, Reading, RouteEnds, RouteTies, SmallGain,
+    SsspReading, UniqueRoutes, VertexKey, VertexTies,
 };
 pub use resilience::{Failure, Resilience, resilience};
 pub use selection::Selection;

@@ -1,6 +1,6 @@
 //! What generators are told besides the pairs and the seed.
 
-use super::{Reading, Region, SsspReading, Turns};
+use super::{Reading, Region, SmallGain, SsspReading, Turns};
 
 /// The freedoms of the hardware that a generator may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,21 @@ impl Freedoms {
     }
 }
 
-/// The second of the paper's two rules for ending; the first always holds.
+/// The second of the paper's two rules for ending. The first, 30 generations in a row without a
+/// better table, always holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
-    /// The search ends after a generation that lowers the best sigma(4) by fewer hundredths than
-    /// these, from 0 to 100. The paper names 5. With 0 no improvement is too small.
+    /// A generation's gain is small if it lowers the best sigma(4) by fewer hundredths than these,
+    /// from 0 to 100. The paper names 5. With 0 no gain is small.
     pub improvement_percent: u32,
+    /// What a small gain does.
+    pub small_gain: SmallGain,
 }
 
 impl Stop {
-    /// Whether a better sum of fourth powers ends the search. A generation that is no better does
-    /// not: how many of those may follow each other is the first rule.
-    pub(super) fn ends_after(self, before: f64, better: f64) -> bool {
+    /// Whether a better sum of fourth powers is a small gain. That of a generation that is no
+    /// better is none at all.
+    pub(super) fn is_small(self, before: f64, better: f64) -> bool {
         // The deviation is the fourth root of the mean of the powers.
         100.0 * (1.0 - (better / before).sqrt().sqrt()) < f64::from(self.improvement_percent)
     }

@@ -292,6 +292,23 @@ impl Named for PairOrder {
     ];
 }
 
+/// What a generation of the genetic algorithm does whose gain is small.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmallGain {
+    /// It ends the search.
+    #[default]
+    Ends,
+    /// It counts as one of the 30 without a better table.
+    Counts,
+}
+
+impl Named for SmallGain {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Ends, "ends", "it ends the search."),
+        (Self::Counts, "counts", "it counts as one of the generations without a better table."),
+    ];
+}
+
 /// A reading of SSSP: one choice of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SsspReading {

@@ -106,8 +106,7 @@ impl Selection {
     /// Gives a pair that has none a route.
     pub(super) fn add(&mut self, choices: &Choices<'_>, place: u32, number: usize) {
         let pair = choices.at(place);
-        let channels: Vec<Channel> = choices.channels(&pair, number).collect();
-        self.add_over(place, number, pair.weight, &channels);
+        self.add_over(place, number, pair.weight, choices.channels(&pair, number));
     }
 
     /// Gives a pair of this weight that has none the route over these channels.
@@ -116,10 +115,10 @@ impl Selection {
         place: u32,
         number: usize,
         weight: u32,
-        channels: &[Channel],
+        channels: impl IntoIterator<Item = Channel>,
     ) {
         self.chosen[place as usize] = narrow(number);
-        channels.iter().for_each(|&channel| self.loads[channel as usize] += weight);
+        channels.into_iter().for_each(|channel| self.loads[channel as usize] += weight);
     }
 
     /// Sum of the fourth powers of the loads: where maxima are equal, the smaller is the more even.

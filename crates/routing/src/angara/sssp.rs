@@ -143,7 +143,7 @@ fn build(
                 for &channel in &channels {
                     used_by[channel as usize] = calls;
                 }
-                selection.add_over(place, number, pair.weight, &channels);
+                selection.add_over(place, number, pair.weight, channels.iter().copied());
             }
         }
     }

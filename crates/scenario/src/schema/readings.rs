@@ -1,7 +1,7 @@
 //! Keys of `[routing.angara]` for what \[angara-routing\] leaves open in its algorithms.
 
-use flitlab_base::document::Reader;
-use flitlab_routing::angara::{Named, Reading, SsspReading};
+use flitlab_base::document::{Reader, Whole};
+use flitlab_routing::angara::{Named, Reading, SsspReading, Stop};
 
 /// How BFS reads \[angara-routing\]; `None` if a choice is wrong.
 pub(super) fn bfs(reader: &mut Reader<'_>) -> Option<Reading> {
@@ -43,6 +43,18 @@ pub(super) fn sssp(reader: &mut Reader<'_>) -> Option<SsspReading> {
         order: order?,
         numbering: numbering?,
     })
+}
+
+/// When the genetic algorithm of \[angara-routing\] ends; `None` if a choice is wrong.
+pub(super) fn genetic(reader: &mut Reader<'_>) -> Option<Stop> {
+    let mut percent = Stop::default().improvement_percent;
+    let doc = "Algorithm genetic ends after 30 generations in a row without a better table. A table is better by \
+               little if its sigma(4) is lower by fewer hundredths than these; the paper names 5. With 0 no gain is \
+               small.";
+    reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, &mut percent, doc);
+    let doc = "What a small gain does to algorithm genetic, as the paper's sentence may be read.";
+    let small_gain = choice(reader, "genetic_small_gain", doc);
+    Some(Stop { improvement_percent: percent, small_gain: small_gain? })
 }
 
 /// One of the choices that have names.

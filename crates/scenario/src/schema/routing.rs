@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use crate::{RoutingSpec, TopologySpec};
-use flitlab_base::document::{
-    Choice, Flag, InputFile, Reader, Text, Value, Whole, plain_row, with_keys,
-};
+use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain_row, with_keys};
 use flitlab_base::registry::Registry;
 use flitlab_routing::{
     TableFile,
-    angara::{Algorithm, Freedoms, Parameters, Stop},
+    angara::{Algorithm, Freedoms, Parameters},
 };
 
 use super::{
@@ -72,13 +70,8 @@ pub(super) fn read(
         reader.set("relaxation", &Flag, &mut freedoms.relaxation, doc);
         let bfs = readings::bfs(reader);
         let sssp = readings::sssp(reader);
-        let mut genetic = Stop::default();
-        let doc = "Algorithm genetic ends after 30 generations without a better table. It also ends \
-                   when it finds a better table whose sigma(4) is lower by fewer hundredths than \
-                   these; the paper names 5. With 0 no improvement is too small.";
-        let percent = &mut genetic.improvement_percent;
-        reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, percent, doc);
-        let (algorithm, bfs, sssp) = (algorithm?, bfs?, sssp?);
+        let genetic = readings::genetic(reader);
+        let (algorithm, bfs, sssp, genetic) = (algorithm?, bfs?, sssp?, genetic?);
         let parameters = Parameters { freedoms, bfs, sssp, genetic };
         Some(RoutingSpec::Angara { algorithm, parameters })
     });

@@ -282,6 +282,37 @@ impl Parameters {
         }
     }
 
+    /// The `omni-path-100` preset: switches and adapters of Omni-Path at 100 Gb/s.
+    ///
+    /// From \[omni-path\]: four lanes carry 100 Gb/s. 16 flits of 65 bits, which have 8 B each, and a
+    /// checksum are a transfer of 1,056 bits that is sent again as a whole, so 96.97 Gb/s are left for
+    /// flits, one in 660 ps. Packets carry up to 8 KiB in 8 virtual lanes for data.
+    ///
+    /// A switch takes 105 ns, as its makers' figures of 100 to 110 ns are remembered. Assumed are the
+    /// division of these 105 ns, the headers of InfiniBand (24 B in 3 flits), 10.56 ns on each channel
+    /// until a transfer has come whole, cables of 2 m (10 ns), buffers of four packets a virtual
+    /// channel, and the hosts' times, those of `infiniband-4xqdr`.
+    pub fn omni_path_100() -> Self {
+        let rate = Rate(96_970_000_000);
+        let latency = Picoseconds(20_560);
+        let buffer = 4 * (3 + 8192 / 8);
+        Self {
+            flit: Bytes(8),
+            header_flits: 3,
+            maximum_payload: Bytes(8192),
+            buffer,
+            routing_latency: Picoseconds(85_000),
+            link_rate: rate,
+            link_latency: latency,
+            injection_rate: rate,
+            injection_latency: latency,
+            injection_buffer: buffer,
+            ejection_rate: rate,
+            ejection_latency: latency,
+            ..Self::infiniband_4xqdr()
+        }
+    }
+
     /// The `noc-mesh` preset: routers of a network on a chip with a clock of 1 GHz. A router takes one
     /// cycle and so does a link, as is usual for such networks (\[garnet\]): flits of 16 B, a cache
     /// line of 64 B and its header in a packet of 5 flits, wormhole switching, 4 virtual channels

@@ -716,6 +716,7 @@ fn routers(all: &mut Vec<Piece>) {
     all.push(Piece::new("arbitration", "router.arbitration = \"weighted\"").among(&["flits"]));
     let presets = [
         "router.preset = \"infiniband-4xqdr\"",
+        "router.preset = \"omni-path-100\"",
         "router.preset = \"angara\"",
         "router.preset = \"noc-mesh\"",
     ];

@@ -36,6 +36,7 @@ pub(super) const ATOMIC: &str = "atomic";
 /// The preset of Angara's routers, [`Scenario::preset`](crate::Scenario::preset).
 pub const ANGARA: &str = "angara";
 const INFINIBAND: &str = "infiniband-4xqdr";
+const OMNI_PATH: &str = "omni-path-100";
 const NOC_MESH: &str = "noc-mesh";
 const OUTFLANK_PAPER: &str = "outflank-paper";
 
@@ -110,6 +111,9 @@ fn router(
     let infiniband = "InfiniBand: 32 Gb/s of data, flits of 64 B, packets of up to 2 KiB with a header of one \
                       flit, 8 virtual channels with buffers of 132 flits, 100 ns a switch, one \
                       injection and one ejection channel, no bubble.";
+    let omni_path = "Omni-Path: 96.97 Gb/s of flits of 8 B, packets of up to 8 KiB with a header of 3 flits, 8 virtual \
+                     channels with buffers of 4108 flits, 105 ns a switch, one injection and one ejection \
+                     channel, no bubble.";
     let noc = "a network on a chip: 1 GHz, a cycle a router and a link, flits of 16 B, packets of 1 flit and \
                up to 64 B, wormhole switching, 4 virtual channels with buffers of 4 flits, shared flit by flit.";
     let paper = "the output-queued, store-and-forward router behind the results of the OutFlank paper, which has a \
@@ -119,6 +123,7 @@ fn router(
     let presets = vec![
         plain(ANGARA, (ANGARA, Parameters::default()), angara),
         plain(INFINIBAND, (INFINIBAND, Parameters::infiniband_4xqdr()), infiniband),
+        plain(OMNI_PATH, (OMNI_PATH, Parameters::omni_path_100()), omni_path),
         plain(NOC_MESH, (NOC_MESH, Parameters::noc_mesh()), noc),
         with_keys(OUTFLANK_PAPER, paper, |reader| {
             Some((OUTFLANK_PAPER, equivalent(output_queues(reader))))

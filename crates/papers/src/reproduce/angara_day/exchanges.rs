@@ -5,6 +5,7 @@ use super::super::Flawed;
 use super::machine::{ALGORITHM, Rule, Started, least_load};
 use flitlab_base::narrow::rounded;
 use flitlab_fabric::Torus;
+use flitlab_report::WorkloadRow;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
@@ -86,9 +87,13 @@ fn in_common_network(
     sizes: &[(u64, f64)],
     extent: Extent<'_>,
 ) -> Vec<(f64, f64)> {
+    if jobs.is_empty() {
+        return Vec::new();
+    }
+    // A single job has nobody beside it that could slow it.
+    let slowdowns = if jobs.len() > 1 { "[measure]\nslowdowns = \"alone\"\n" } else { "" };
     let mut scenario = format!(
-        "[topology.torus]\ndimensions = {:?}\n[routing.angara]\nalgorithm = \"{}\"\n[measure]\n\
-         slowdowns = \"alone\"\n",
+        "[topology.torus]\ndimensions = {:?}\n[routing.angara]\nalgorithm = \"{}\"\n{slowdowns}",
         torus.sizes(),
         ALGORITHM.name
     );
@@ -105,17 +110,37 @@ fn in_common_network(
         let us = |time: Option<flitlab_base::units::Picoseconds>| {
             time.expect("it comes to its end").0 as f64 / 1e6
         };
-        match &found.workloads[..] {
-            // A scenario with a single workload has no rows of workloads.
-            [] => {
-                let time = us(found.measured.completion_time);
-                vec![(time, time)]
-            }
-            rows => rows.iter().map(|it| (us(it.alone), us(it.measured.completion_time))).collect(),
-        }
+        let times = |it: &WorkloadRow| {
+            let together = us(it.measured.completion_time);
+            (if jobs.len() > 1 { us(it.alone) } else { together }, together)
+        };
+        found.workloads.iter().map(times).collect()
     })
 }
 
 fn read(scenario: &str) -> Scenario {
     Scenario::read(&Document::parse("angara-day", scenario)).expect("a right scenario")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::extent::SAMPLE;
+    use super::super::machine::RULES;
+    use super::*;
+
+    #[test]
+    fn a_job_that_runs_by_itself_is_not_slowed_and_no_job_is_no_exchange() {
+        let torus = Torus::new(&[4, 2], &[]).unwrap();
+        let job = |nodes| Started { request: 0, at: 0, refused: false, nodes, quality: None };
+        // Every second node of a ring of four: the two jobs meet on its channels.
+        let (left, right) = (job(vec![0, 2, 4, 6]), job(vec![1, 3, 5, 7]));
+        for rule in RULES.into_iter().filter(|rule| !rule.own_table) {
+            let of = |jobs: &[&Started]| exchanges(&torus, rule, jobs, SAMPLE).unwrap();
+            assert!(of(&[]).is_empty());
+            let single = of(&[&left])[0];
+            assert!(single.alone > 0.0 && single.together.total_cmp(&single.alone).is_eq());
+            let both = of(&[&left, &right]);
+            assert!(both.iter().all(|it| it.together > it.alone), "{both:?}");
+        }
+    }
 }

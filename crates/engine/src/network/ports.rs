@@ -279,6 +279,11 @@ impl Ports {
         &self.input_ports[number as usize]
     }
 
+    /// The number of input ports.
+    pub(crate) fn inputs(&self) -> u32 {
+        self.routers.last().map_or(0, |last| last.first_input + u32::from(last.inputs))
+    }
+
     /// Makes a router's output swallow what is sent to it.
     pub(crate) fn fail(&mut self, router: u32, output: u32) {
         let number = self.routers[router as usize].first_output + output;

@@ -92,14 +92,6 @@ impl Waits for FlitRouters {
         filled.map(|(_, queue)| routers.state.queues[queue as usize].flits.len()).sum()
     }
 
-    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        self.links.channel(output).map_or(0, |channel| channel.flits_missing(vc))
-    }
-
-    fn room_due(&self, place: u32) -> u32 {
-        self.state.vcs[place as usize].due()
-    }
-
     fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
         let Part { common, routers: flits, .. } = parts.part(part);
         let now = common.schedule.tick(parts.clock);

@@ -77,7 +77,7 @@ impl WorkloadSpec for ApplicationSpec {
         let largest = Bytes(sizes.max().unwrap_or(0));
         // LogGOPS has no packets.
         if self.carrier == Carrier::Flits {
-            checks.packets_of_messages(checked.parameters, largest, Access::Write, "application");
+            checks.packets_of_file(checked.parameters, largest, "application.message");
             packets_without_flits(self, checks, checked);
         }
     }

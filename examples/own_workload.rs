@@ -18,7 +18,8 @@ use flitlab::scenario::workload::{
 use flitlab::scenario::{Checks, Document, Scenario};
 use flitlab::sweep::{SetupError, Simulation};
 use flitlab::traffic::{
-    Access, LoadRates, Message, MessageKind, Pattern, PatternSpec, Workload, restored, saved,
+    Access, Created, LoadRates, Message, MessageKind, Pattern, PatternSpec, Workload, restored,
+    saved,
 };
 use flitlab::units::{Bytes, Picoseconds};
 
@@ -135,11 +136,7 @@ impl Workload for Sending {
 
     /// The messages of a burst come at one instant: the engine is told to ask for each of them
     /// `now`, and behind the last one at the beginning of the next burst.
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let Bursts { messages, message, period } = self.bursts;
         let sent = &mut self.sent[terminal as usize];
         *sent += 1;

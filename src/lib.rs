@@ -40,16 +40,6 @@
 //! assert_eq!(outcome.found.measured.completion_time, Some(Picoseconds(850_000)));
 //! ```
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 pub mod cli;
 
 // The command calls the library by the name that everybody does.

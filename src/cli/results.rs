@@ -134,11 +134,7 @@ impl Results {
         let have = rows.have_channels(&self.folder)?;
         let shown = points_linked(&rows.points, &have, results, drawn);
         rows.read_channels_of(&self.folder, &shown, note)?;
-        rows.read_activity(&self.folder, note)?;
-        rows.read_workloads(&self.folder, note)?;
-        rows.read_failures(&self.folder, note)?;
-        rows.read_pairs(&self.folder, note)?;
-        rows.read_timeline(&self.folder, note)?;
+        rows.read_details(&self.folder, note)?;
         // A run has no curves; the page shows these figures of it.
         if rows.points.len() == 1 {
             rows.read_figures(&self.folder, note)?;

@@ -145,15 +145,6 @@
 //!    `host::deliver` counts it and completes its message.
 
 #![warn(missing_docs)]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
 
 mod arbitration;
 mod by_class;

@@ -3,16 +3,6 @@
 //! Everything here is computed from integers that the engine counts, in a fixed order, with IEEE
 //! arithmetic only: equal runs give equal numbers to the last bit.
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 mod bars;
 mod bound;
 mod bucket_counts;

@@ -111,6 +111,7 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
 
     fn settled(deliveries: &[Delivery]) -> Order {
         let mut order = Order { pending: deliveries.to_vec(), ..Order::new(4) };
@@ -146,7 +147,9 @@ mod tests {
     #[test]
     fn what_nothing_can_follow_is_forgotten() {
         let mut order = settled(
-            &(0..100).map(|number| (Picoseconds(number), 3, number as u32, 1)).collect::<Vec<_>>(),
+            &(0..100)
+                .map(|number| (Picoseconds(number), 3, narrow::<u32>(number), 1))
+                .collect::<Vec<_>>(),
         );
         assert!(order.came[3].others.is_empty());
         order.start();

@@ -145,6 +145,7 @@ impl TimeAxis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
     use flitlab_fabric::{Faults, Torus};
     use flitlab_model::Parameters;
     use flitlab_routing::{DirectionOrder, HalfRing, Routes};
@@ -189,7 +190,7 @@ mod tests {
         let found = windows(in_windows_of(SHORTEST), &sent, 1);
         let length = found[0].length();
         assert!(length >= SHORTEST * 4, "{length:?}");
-        assert!((MAX_INTERVALS / 2..=MAX_INTERVALS).contains(&(found.len() as u32)));
+        assert!((MAX_INTERVALS / 2..=MAX_INTERVALS).contains(&narrow::<u32>(found.len())));
         assert_eq!(windows(in_windows_of(length), &sent, 1), found, "from the beginning so long");
         for threads in 2..=3 {
             assert_eq!(
@@ -212,10 +213,10 @@ mod tests {
         // 256 packets, one behind the other.
         let sent = [(0, 1, 65_536)];
         let usual = windows(in_windows_of(Picoseconds(50_000)), &sent, 1);
-        assert!(usual.len() as u32 > FEWEST * 2, "{}", usual.len());
+        assert!(narrow::<u32>(usual.len()) > FEWEST * 2, "{}", usual.len());
         let axis = TimeAxis { looks: FREE_LOOKS, ..in_windows_of(Picoseconds(50_000)) };
         let found = windows(axis, &sent, 1);
-        assert!((FEWEST / 2..=FEWEST).contains(&(found.len() as u32)), "{}", found.len());
+        assert!((FEWEST / 2..=FEWEST).contains(&narrow::<u32>(found.len())), "{}", found.len());
         for windows in [usual, found] {
             let packets: u64 = windows.iter().map(|window| window.delivered.packets).sum();
             assert_eq!(packets, 256);

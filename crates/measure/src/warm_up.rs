@@ -86,9 +86,10 @@ fn cut(values: &[f64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
 
     fn noise(place: usize) -> f64 {
-        f64::from((place as u32).wrapping_mul(2_654_435_761) >> 24)
+        f64::from(narrow::<u32>(place).wrapping_mul(2_654_435_761) >> 24)
     }
 
     #[test]

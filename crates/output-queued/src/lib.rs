@@ -32,16 +32,6 @@
 //! (results/outflank): the author's simulator seems to order answers that wait for one link by
 //! their addresses in memory, which no model can know.
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 mod age;
 mod derouting;
 mod ejection;

@@ -1,6 +1,7 @@
 //! Every packet arrives, equal runs are equal, and what can be computed by hand comes out.
 
 use super::*;
+use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
@@ -77,7 +78,7 @@ fn a_lone_packet_by_hand() {
     // router but the last three neighbours' packets start at once, each way at most 1 ns behind an
     // answer.
     let least = 21_333_333 + 36_000_000 + 3 * 101_200_000 + 36_000_000;
-    let mean = (measured.lifetime_sum / u128::from(measured.packets)) as u64;
+    let mean = narrow::<u64>(measured.lifetime_sum / u128::from(measured.packets));
     assert!((least..least + 200_000_000).contains(&mean), "{mean} fs, at least {least}");
     assert_eq!(measured.hops, 3 * 512);
 }

@@ -6,14 +6,4 @@
 //!
 //! `flitlab reproduce` runs them from the command line; docs/validation.md has the numbers.
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 pub mod reproduce;

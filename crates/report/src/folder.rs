@@ -165,26 +165,26 @@ pub(super) fn of_points<T: TakeFiles>(
         let rows = |point: &'p Point| of(point).iter().map(|row| (&point.label, row));
         points.iter().flat_map(rows).collect()
     }
+    /// A file of rows that any point has.
+    fn some<'p, T: TakeFiles, R: Row>(
+        points: &'p [Point],
+        into: &mut T,
+        (name, filled): (&'static str, bool),
+        of: impl Fn(&'p Point) -> &'p [R],
+    ) -> Result<(), T::Error> {
+        let rows = rows(points, of);
+        if rows.is_empty() { Ok(()) } else { into.file(name, &Labels::Place, filled, &rows) }
+    }
     let place = &Labels::Place;
     let measured = rows(points, |point| std::slice::from_ref(&point.measured));
     into.file(POINTS, all, false, &measured)?;
     into.file(CHANNELS, place, false, &rows(points, |point| &point.channels))?;
     into.file(LATENCIES, place, false, &rows(points, |point| &point.latencies))?;
-    if points.iter().any(|point| !point.windows.is_empty()) {
-        into.file(WINDOWS, place, false, &rows(points, |point| &point.windows))?;
-    }
-    if points.iter().any(|point| !point.pairs.is_empty()) {
-        into.file(PAIRS, place, false, &rows(points, |point| &point.pairs))?;
-    }
-    if points.iter().any(|point| !point.workloads.is_empty()) {
-        into.file(WORKLOADS, place, true, &rows(points, |point| &point.workloads))?;
-    }
-    if points.iter().any(|point| !point.slowdowns.is_empty()) {
-        into.file(SLOWDOWNS, place, false, &rows(points, |point| &point.slowdowns))?;
-    }
-    if points.iter().any(|point| !point.failures.is_empty()) {
-        into.file(FAILURES, place, false, &rows(points, |point| &point.failures))?;
-    }
+    some(points, into, (WINDOWS, false), |point| &point.windows)?;
+    some(points, into, (PAIRS, false), |point| &point.pairs)?;
+    some(points, into, (WORKLOADS, true), |point| &point.workloads)?;
+    some(points, into, (SLOWDOWNS, false), |point| &point.slowdowns)?;
+    some(points, into, (FAILURES, false), |point| &point.failures)?;
     if points.iter().any(|point| !point.explained.ranks.is_empty()) {
         into.file(RANKS, place, true, &rows(points, |point| &point.explained.ranks))?;
         into.file(ACTIVITY, place, true, &rows(points, |point| &point.explained.activity))?;
@@ -192,16 +192,9 @@ pub(super) fn of_points<T: TakeFiles>(
         into.file(PHASES, place, true, &rows(points, |point| &point.explained.phases))?;
         into.file(RANK_PHASES, place, true, &rows(points, |point| &point.explained.rank_phases))?;
     }
-    if points.iter().any(|point| !point.explained.bars.is_empty()) {
-        into.file(TIMELINE, place, true, &rows(points, |point| &point.explained.bars))?;
-    }
-    if points.iter().any(|point| !point.explained.channels.is_empty()) {
-        into.file(PATH_CHANNELS, place, true, &rows(points, |point| &point.explained.channels))?;
-    }
-    if points.iter().any(|point| !point.explained.flows.is_empty()) {
-        into.file(FLOWS, place, false, &rows(points, |point| &point.explained.flows))?;
-    }
-    Ok(())
+    some(points, into, (TIMELINE, true), |point| &point.explained.bars)?;
+    some(points, into, (PATH_CHANNELS, true), |point| &point.explained.channels)?;
+    some(points, into, (FLOWS, false), |point| &point.explained.flows)
 }
 
 /// Files that are replaced as wholes.

@@ -45,16 +45,6 @@
 //! assert_eq!(csv.lines().count(), 3);
 //! ```
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 mod algorithm;
 mod application;
 mod channel;

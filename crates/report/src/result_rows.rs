@@ -77,11 +77,7 @@ impl ResultRows {
         mut note: impl FnMut(String),
     ) -> Result<Self, ReportError> {
         let mut rows = Self::read_points(folder, &mut note)?;
-        rows.read_activity(folder, &mut note)?;
-        rows.read_workloads(folder, &mut note)?;
-        rows.read_failures(folder, &mut note)?;
-        rows.read_pairs(folder, &mut note)?;
-        rows.read_timeline(folder, &mut note)?;
+        rows.read_details(folder, &mut note)?;
         rows.read_figures(folder, &mut note)?;
         let flows = folder.join(FLOWS);
         attach(&mut rows.points, &flows, |point| &mut point.explained.flows, &mut note)?;
@@ -105,30 +101,22 @@ impl ResultRows {
         Ok(Self { points, saturation, absent, ..Self::default() })
     }
 
-    /// Gives the points what their ranks did over time, if there is such a file.
+    /// Gives the points what was measured of their workloads, failures, and pairs of nodes, and what
+    /// ranks of applications did, as far as there are such files.
     ///
     /// # Errors
     /// As [`ResultRows::read`].
-    pub fn read_activity(
-        &mut self,
-        folder: &Path,
-        mut note: impl FnMut(String),
-    ) -> Result<(), ReportError> {
-        let path = folder.join(ACTIVITY);
-        attach(&mut self.points, &path, |point| &mut point.explained.activity, &mut note)
-    }
-
-    /// Gives the points the files of their applications that the page has besides: what ranks did
-    /// over time, the critical path, and phases; as far as there are such files.
-    ///
-    /// # Errors
-    /// As [`ResultRows::read`].
-    pub fn read_timeline(
+    pub fn read_details(
         &mut self,
         folder: &Path,
         mut note: impl FnMut(String),
     ) -> Result<(), ReportError> {
         let (points, of) = (&mut self.points, |name: &str| folder.join(name));
+        attach(points, &of(ACTIVITY), |point| &mut point.explained.activity, &mut note)?;
+        attach(points, &of(WORKLOADS), |point| &mut point.workloads, &mut note)?;
+        attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)?;
+        attach(points, &of(FAILURES), |point| &mut point.failures, &mut note)?;
+        attach(points, &of(PAIRS), |point| &mut point.pairs, &mut note)?;
         attach(points, &of(RANKS), |point| &mut point.explained.ranks, &mut note)?;
         attach(points, &of(PATH), |point| &mut point.explained.path, &mut note)?;
         attach(points, &of(PHASES), |point| &mut point.explained.phases, &mut note)?;
@@ -200,46 +188,6 @@ impl ResultRows {
         let path = path_of_channels(folder);
         let points = &mut self.points;
         attach_some(points, &path, |at| wanted[at], |point| &mut point.channels, &mut note)
-    }
-
-    /// Gives the points what was measured of each of their workloads, and how much these slow each
-    /// other, as far as there are such files.
-    ///
-    /// # Errors
-    /// As [`ResultRows::read`].
-    pub fn read_workloads(
-        &mut self,
-        folder: &Path,
-        mut note: impl FnMut(String),
-    ) -> Result<(), ReportError> {
-        let (points, of) = (&mut self.points, |name: &str| folder.join(name));
-        attach(points, &of(WORKLOADS), |point| &mut point.workloads, &mut note)?;
-        attach(points, &of(SLOWDOWNS), |point| &mut point.slowdowns, &mut note)
-    }
-
-    /// Gives the points the rows of their failures, if there is such a file.
-    ///
-    /// # Errors
-    /// As [`ResultRows::read`].
-    pub fn read_failures(
-        &mut self,
-        folder: &Path,
-        mut note: impl FnMut(String),
-    ) -> Result<(), ReportError> {
-        let path = folder.join(FAILURES);
-        attach(&mut self.points, &path, |point| &mut point.failures, &mut note)
-    }
-
-    /// Gives the points their latencies by node and pair, if there is such a file.
-    ///
-    /// # Errors
-    /// As [`ResultRows::read`].
-    pub fn read_pairs(
-        &mut self,
-        folder: &Path,
-        mut note: impl FnMut(String),
-    ) -> Result<(), ReportError> {
-        attach(&mut self.points, &folder.join(PAIRS), |point| &mut point.pairs, &mut note)
     }
 
     /// The labels of all points and searches.

@@ -143,7 +143,7 @@ mod tests {
                     }
                     assert_eq!(at, terminal);
                     let least = ShortestWays::new(&fabric, source, terminal).unwrap();
-                    assert!(path.len() as u32 >= least.hops);
+                    assert!(narrow::<u32>(path.len()) >= least.hops);
                 }
             }
             assert_eq!(used, prove_forwarding(&fabric, &table).vcs, "{}", algorithm.name);

@@ -52,15 +52,6 @@
 //! ```
 
 #![warn(missing_docs)]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
 
 pub mod adaptive;
 pub mod agnostic;

@@ -57,16 +57,6 @@
 //! assert_eq!(scenario.parameters.link_latency, Picoseconds(100_000));
 //! ```
 
-#![cfg_attr(
-    test,
-    allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_possible_wrap,
-        reason = "tests cast numbers that stand beside the cast"
-    )
-)]
-
 mod checks;
 mod deadlock;
 mod difference;

@@ -5,6 +5,7 @@ use super::*;
 use crate::network::small::{direction_order, torus};
 use crate::network::vc_map::VcMap;
 use Arbitration::{OldestFirst, Random, RoundRobin, TransitFirst, Weighted};
+use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{FlitSharing, Parameters, RouterKind};
 
@@ -15,7 +16,8 @@ const VCS: u32 = 8;
 fn vc_map() -> VcMap {
     let routes = direction_order(&torus(&[4]));
     let kind = RouterKind::SharedLinks(FlitSharing::default());
-    let parameters = Parameters { kind, virtual_channels: VCS as u8, ..Parameters::default() };
+    let parameters =
+        Parameters { kind, virtual_channels: narrow::<u8>(VCS), ..Parameters::default() };
     VcMap::new(&routes, &[], &parameters, &Default::default(), false)
 }
 
@@ -43,7 +45,7 @@ fn tried(
 
 /// The members of a set that lie in `low..high`, cyclic from `start` on.
 fn cyclic(set: &[u64], start: u32, low: u32, high: u32) -> Vec<u32> {
-    let bits = set.len() as u32 * 64;
+    let bits = narrow::<u32>(set.len()) * 64;
     let members =
         |bit: &u32| set[*bit as usize / 64] >> (bit % 64) & 1 == 1 && (low..high).contains(bit);
     (start..bits).chain(0..start.min(bits)).filter(members).collect()
@@ -63,7 +65,7 @@ fn sets() -> [Vec<u64>; 5] {
 fn round_robin_tries_each_request_once_from_the_pointer_on() {
     assert_eq!(tried(RoundRobin, &[0b1011_0001], (5, 0), 0), [5, 7, 0, 4]);
     for set in &sets() {
-        for start in 0..=set.len() as u32 * 64 {
+        for start in 0..=narrow::<u32>(set.len()) * 64 {
             let order = tried(RoundRobin, set, (start, 16), 0);
             assert_eq!(order, cyclic(set, start, 0, u32::MAX), "from {start}");
         }
@@ -74,7 +76,7 @@ fn round_robin_tries_each_request_once_from_the_pointer_on() {
 fn transit_goes_before_injection_with_one_pointer() {
     assert_eq!(tried(TransitFirst, &[0b1011_0001], (5, 5), 0), [0, 4, 5, 7]);
     for set in &sets() {
-        for start in 0..=set.len() as u32 * 64 {
+        for start in 0..=narrow::<u32>(set.len()) * 64 {
             for transit in [0, 5, 64, 70, 1000] {
                 let order = tried(TransitFirst, set, (start, transit), 0);
                 let mut expected = cyclic(set, start, 0, transit);
@@ -163,7 +165,7 @@ impl SmallSwitch {
         (input, of_port): (u32, u32),
         (output, out_vc): (u32, u8),
     ) -> SwitchCandidate {
-        let queue = self.ages.len() as u32;
+        let queue = narrow::<u32>(self.ages.len());
         self.ages.push((Picoseconds::ZERO, 0, 0));
         SwitchCandidate { queue, input, output, of_port, out_vc, is_out: false }
     }

@@ -371,6 +371,7 @@ impl<L: HasEarliest> ThreadTeam<'_, L> {
 mod tests {
     use super::*;
     use crate::frame::tick::rebased;
+    use flitlab_base::narrow::narrow;
 
     /// Time of a token from one router to the next.
     const STEP: Tick = 7;
@@ -402,7 +403,7 @@ mod tests {
     impl Ring {
         /// Part `part` of `parts`, with a token of `steps` steps in every third router.
         fn new(part: usize, parts: usize, all: u32, steps: u32) -> Self {
-            let first = |part: usize| all * part as u32 / parts as u32;
+            let first = |part: usize| all * narrow::<u32>(part) / narrow::<u32>(parts);
             let routers = first(part)..first(part + 1);
             let mut ring = Self {
                 schedule: Schedule::new(part, routers.len()),
@@ -439,7 +440,7 @@ mod tests {
         }
 
         fn prefetch(&self, router: u32, _: Stage) {
-            assert!(router < self.tokens.len() as u32);
+            assert!(router < narrow::<u32>(self.tokens.len()));
         }
 
         fn visit(&mut self, router: u32) -> Tick {
@@ -468,7 +469,7 @@ mod tests {
                     self.arrive(router, time, left);
                 } else {
                     let parts = self.outgoing.len();
-                    let first = |part: usize| self.all * part as u32 / parts as u32;
+                    let first = |part: usize| self.all * narrow::<u32>(part) / narrow::<u32>(parts);
                     let part = (0..parts).find(|&part| router < first(part + 1)).unwrap();
                     self.outgoing[part].0.push((router, time, left));
                 }

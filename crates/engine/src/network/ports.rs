@@ -279,6 +279,11 @@ impl Ports {
         &self.input_ports[number as usize]
     }
 
+    /// The number of input ports.
+    pub(crate) fn inputs(&self) -> u32 {
+        self.routers.last().map_or(0, |last| last.first_input + u32::from(last.inputs))
+    }
+
     /// Makes a router's output swallow what is sent to it.
     pub(crate) fn fail(&mut self, router: u32, output: u32) {
         let number = self.routers[router as usize].first_output + output;
@@ -350,7 +355,7 @@ mod tests {
         for parts in [1, 2, 5] {
             let context = context(parts, &fabric, &routes, &parameters);
             let all: Vec<Ports> = (0..parts).map(|part| Ports::new(&context, part)).collect();
-            let vcs = context.vc_map.count() as u32;
+            let vcs = narrow::<u32>(context.vc_map.count());
             let mut wired = 0;
             for (part, ports) in all.iter().enumerate() {
                 for (number, router) in (0..).zip(&ports.routers) {
@@ -373,10 +378,10 @@ mod tests {
                             let remote = far.remote_upstreams[(input.upstream & !AWAY) as usize];
                             (remote.part, remote.room)
                         };
-                        assert_eq!(sender, (part as u32, own.room));
+                        assert_eq!(sender, (narrow::<u32>(part), own.room));
                         // The cable leads back to where it has come from.
                         let back = far.output_of(far_router, input.opposite.into());
-                        assert_eq!((back.far_part, back.far_router), (part as u32, number));
+                        assert_eq!((back.far_part, back.far_router), (narrow::<u32>(part), number));
                     }
                 }
             }
@@ -391,7 +396,7 @@ mod tests {
         let parameters = Parameters { injection_channels: 2, ..Parameters::default() };
         let context = context(2, &fabric, &routes, &parameters);
         let ports = Ports::new(&context, 1);
-        let vcs = context.vc_map.count() as u32;
+        let vcs = narrow::<u32>(context.vc_map.count());
         for (number, router) in (0..).zip(&ports.routers) {
             assert_eq!((router.transit, router.inputs, router.first_terminal), (4, 6, number));
             for input in 0..router.inputs {

@@ -203,7 +203,7 @@ mod tests {
             [(&[5, 4][..], &[][..]), (&[4, 2, 3], &[0]), (&[7], &[]), (&[3, 3, 2, 4], &[])]
         {
             let fabric = Torus::new(sizes, open).unwrap().fabric(&Faults::default()).unwrap();
-            let dimensions = sizes.len() as u16;
+            let dimensions = narrow::<u16>(sizes.len());
             let by_dimension = (0..dimensions).flat_map(|d| [d, dimensions + d]).collect();
             let backwards = (0..2 * dimensions).rev().collect();
             let orders: [Vec<u16>; 3] = [Vec::new(), by_dimension, backwards];
@@ -214,14 +214,14 @@ mod tests {
                 let rules = DirectionRules { order: order.clone(), half_ring, dateline: false };
                 let order = DirectionOrder::new(&fabric, rules).unwrap().with_seed(3);
                 let routes = Routes::DirectionOrder(order.clone());
-                let codec = RouteCodec::new(2 * sizes.len() as u32 + 2, 7);
+                let codec = RouteCodec::new(2 * narrow::<u32>(sizes.len()) + 2, 7);
                 let segments = RouteSegments::new(&order, codec, 0).unwrap();
-                let ejection = 2 * sizes.len() as u16 + 1;
+                let ejection = 2 * narrow::<u16>(sizes.len()) + 1;
                 for pair in 0..fabric.routers() * fabric.routers() {
                     let (source, destination) = (pair / fabric.routers(), pair % fabric.routers());
                     let route = routes.packet_route(&fabric, source, destination, pair).unwrap();
                     let encoded = codec.write(&route, ejection, &mut []);
-                    let expected = (encoded, route.hops() as u16);
+                    let expected = (encoded, narrow::<u16>(route.hops()));
                     assert_eq!(segments.encoded((source, pair), destination, ejection), expected);
                     let datelines = order.datelines(source, &route);
                     assert_eq!(segments.datelines((source, pair), destination), datelines);

@@ -1,5 +1,6 @@
 //! For each kind of routing: a small network, a packet, and the answers along its whole way.
 
+use flitlab_base::narrow::narrow;
 use std::sync::Arc;
 
 use super::answer::OutVc;
@@ -77,7 +78,7 @@ impl<'f> Walker<'f> {
                     continue;
                 }
                 NextHop::AnyOf { ports, .. } => {
-                    (ports.trailing_zeros() as u16, context.channels.adaptive)
+                    (narrow::<u16>(ports.trailing_zeros()), context.channels.adaptive)
                 }
                 NextHop::Hops(list) => {
                     let hop = routing.relation().hops_of_list(list)[0];

@@ -114,6 +114,7 @@ impl RouteCodec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -125,12 +126,12 @@ mod tests {
             for _ in 0..200 {
                 let mut route = Route::default();
                 for _ in 0..random.random_range(0..=8) {
-                    let port = random.random_range(0..outputs) as u16;
+                    let port = narrow::<u16>(random.random_range(0..outputs));
                     if route.runs().last().is_none_or(|last| last.port != port) {
-                        route.push(port, random.random_range(1..=hops) as u16);
+                        route.push(port, narrow::<u16>(random.random_range(1..=hops)));
                     }
                 }
-                let ejection = outputs as u16 - 1;
+                let ejection = narrow::<u16>(outputs) - 1;
                 let mut rest = vec![0; codec.rest(9)];
                 let mut encoded = codec.write(&route, ejection, &mut rest);
                 for port in route.ports() {

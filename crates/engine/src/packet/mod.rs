@@ -290,6 +290,7 @@ pub(crate) fn last_start(start: Tick, tail: Tick, flits: u16, flit_time: Tick) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn what_became_of_a_packet_is_kept() {
-        for class in 0..MAX_WORKLOADS as u8 {
+        for class in 0..narrow::<u8>(MAX_WORKLOADS) {
             let mut origin = Origin::new((Picoseconds(1), Picoseconds(2)), NONE, 3, 4, 5, class);
             let on_tori = [Misroute::OutFlank, Misroute::Wraparound, Misroute::Orthant];
             for kinds in [&on_tori[..], &Misroute::BY_PHASES] {

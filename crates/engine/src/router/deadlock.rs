@@ -74,8 +74,7 @@ impl<R: Routers> AllParts<'_, '_, R> {
             let outputs = 0..narrow::<u32>(ports.outputs);
             let outputs = outputs.map(|number| (number, routers.output(number)));
             let mut network = outputs.filter(|(_, output)| output.needs_room);
-            let inputs = ports.routers.last().map_or(0, |it| it.first_input + u32::from(it.inputs));
-            let mut injections = (0..inputs).filter(|&input| routers.input(input).injects);
+            let mut injections = (0..ports.inputs()).filter(|&input| routers.input(input).injects);
             network.all(|(output, state)| {
                 (0..vcs).all(|vc| {
                     let sum = sum(state.room, vc, self.far_end(part, output, vc));

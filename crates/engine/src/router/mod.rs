@@ -8,6 +8,7 @@
 
 pub(crate) mod asks;
 mod between_parts;
+mod blocked;
 pub(crate) mod cioq;
 pub(crate) mod collective;
 pub(crate) mod deadlock;
@@ -164,6 +165,15 @@ pub(crate) trait Routers: Fail + Waits + Send {
         true
     }
 
+    /// The free flits at a place of credits, with all credits under way.
+    fn room_due(&self, place: u32) -> u32;
+
+    /// Flits of an output's virtual channel that hold room at its far end without being in the
+    /// buffer there: they are to be sent again, or wait beside the buffer.
+    fn flits_kept(&self, _output: u32, _vc: u8) -> u32 {
+        0
+    }
+
     /// Time at which the last flit that an output was given has left.
     fn output_free_at(&self, output: u32) -> Tick;
 
@@ -232,15 +242,6 @@ pub(crate) trait Waits: Sized {
 
     /// The flits that take room of an input virtual channel.
     fn flits_held(parts: &AllParts<'_, '_, Self>, input_vc: Buffer) -> u32;
-
-    /// The free flits at a place of credits, with all credits under way.
-    fn room_due(&self, place: u32) -> u32;
-
-    /// Flits of an output's virtual channel that hold room at its far end without being in the
-    /// buffer there: they are to be sent again, or wait beside the buffer.
-    fn flits_kept(&self, _output: u32, _vc: u8) -> u32 {
-        0
-    }
 
     /// Whether a packet is in an input virtual channel and could go on.
     fn waits_in(parts: &AllParts<'_, '_, Self>, input_vc: Buffer, packet: PacketId) -> bool;

@@ -157,6 +157,7 @@ impl Groups {
 mod tests {
     use super::super::Dragonfly;
     use super::*;
+    use flitlab_base::narrow::narrow;
 
     const ORDERS: [GlobalOrder; 3] =
         [GlobalOrder::Relative, GlobalOrder::PalmTree, GlobalOrder::Absolute];
@@ -224,18 +225,19 @@ mod tests {
                     for other in group + 1..groups {
                         let both =
                             |ends: &&[(u32, u32); 2]| ends[0].0 == group && ends[1].0 == other;
-                        assert_eq!(found.iter().filter(both).count() as u32, each);
+                        assert_eq!(narrow::<u32>(found.iter().filter(both).count()), each);
                     }
                     let ends = || found.iter().flatten().filter(|end| end.0 == group);
                     let counts: Vec<u32> = (0..routers)
-                        .map(|router| ends().filter(|end| end.1 == router).count() as u32)
+                        .map(|router| narrow::<u32>(ends().filter(|end| end.1 == router).count()))
                         .collect();
                     let sum = each * (groups - 1);
                     assert_eq!(counts.iter().sum::<u32>(), sum);
                     let (least, largest) =
                         (*counts.iter().min().unwrap(), *counts.iter().max().unwrap());
                     if each == most {
-                        let full = counts.iter().filter(|&&count| count == ports).count() as u32;
+                        let full =
+                            narrow::<u32>(counts.iter().filter(|&&count| count == ports).count());
                         assert_eq!((largest, full), (ports, sum / ports));
                     } else {
                         let even = (sum / routers, sum.div_ceil(routers));

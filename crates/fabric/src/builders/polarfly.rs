@@ -98,6 +98,7 @@ impl PolarFly {
 mod tests {
     use super::*;
     use crate::breadth_first;
+    use flitlab_base::narrow::narrow;
 
     #[test]
     fn points_are_joined_whose_product_is_0() {
@@ -106,7 +107,7 @@ mod tests {
             let fabric = polarfly.cabling().unwrap().fabric().unwrap();
             let all = q * q + q + 1;
             assert_eq!(fabric.routers(), all);
-            assert_eq!(fabric.cables().count() as u32, q * (q + 1) * (q + 1) / 2);
+            assert_eq!(narrow::<u32>(fabric.cables().count()), q * (q + 1) * (q + 1) / 2);
             let product = |one: u32, other: u32| -> u32 {
                 let (one, other) = (polarfly.point(one), polarfly.point(other));
                 (0..3).map(|at| one[at] * other[at]).sum::<u32>() % q
@@ -121,7 +122,7 @@ mod tests {
                 assert_eq!(sorted, joined.collect::<Vec<_>>(), "{q} {router}");
                 let is_quadric = product(router, router) == 0;
                 quadrics += u32::from(is_quadric);
-                assert_eq!(found.len() as u32, q + 1 - u32::from(is_quadric));
+                assert_eq!(narrow::<u32>(found.len()), q + 1 - u32::from(is_quadric));
                 let (mut hops, mut order) = (vec![0; all as usize], Vec::new());
                 breadth_first(router, &mut hops, &mut order, |at| fabric.neighbors(at));
                 assert!(hops.iter().all(|&hops| hops <= 2));

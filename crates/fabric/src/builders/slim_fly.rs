@@ -117,6 +117,7 @@ fn order(element: u32, q: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
 
     #[test]
     fn every_router_reaches_every_other_in_two_hops() {
@@ -128,7 +129,7 @@ mod tests {
             let next =
                 |router: u32| fabric.outputs(router).filter_map(|channel| fabric.target(channel));
             for router in 0..fabric.routers() {
-                assert_eq!(next(router).count() as i64, degree, "q = {q}");
+                assert_eq!(narrow::<i64>(next(router).count()), degree, "q = {q}");
                 let mut near = vec![false; fabric.routers() as usize];
                 for first in next(router) {
                     near[first as usize] = true;

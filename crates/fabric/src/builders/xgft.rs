@@ -154,13 +154,15 @@ mod tests {
                 assert!((before..before + switches[level]).contains(&router));
                 let of_level = |target: u32| xgft.level(target);
                 let to = |wanted: usize| {
-                    fabric.neighbors(router).filter(|&it| of_level(it) == wanted).count() as u32
+                    narrow::<u32>(
+                        fabric.neighbors(router).filter(|&it| of_level(it) == wanted).count(),
+                    )
                 };
                 let parents = up.get(level + 1).copied().unwrap_or(0);
                 let children = if level > 0 { down[level] } else { 0 };
                 assert_eq!(to(level + 1), parents, "{down:?} {router}");
                 assert_eq!(level.checked_sub(1).map_or(0, to), children);
-                assert_eq!(fabric.outputs(router).len() as u32, parents + children);
+                assert_eq!(narrow::<u32>(fabric.outputs(router).len()), parents + children);
             }
         }
     }
@@ -183,7 +185,7 @@ mod tests {
                 all.push((level, sizes.iter().map(digit).collect()));
             }
         }
-        assert_eq!(all.len() as u32, fabric.routers());
+        assert_eq!(narrow::<u32>(all.len()), fabric.routers());
         for (one, (level, digits)) in (0..).zip(&all) {
             let joined = |(_, (above, others)): &(u32, &(usize, Vec<u32>))| {
                 let differ = |at: usize| digits[at] != others[at];
@@ -201,7 +203,7 @@ mod tests {
             let mut up = vec![arity; levels];
             up[0] = 1;
             let xgft = tree(&vec![arity; levels], &up).cabling().unwrap().fabric().unwrap();
-            let tree = Tree { arity, levels: levels as u32, terminals: arity };
+            let tree = Tree { arity, levels: narrow::<u32>(levels), terminals: arity };
             let tree = tree.cabling().unwrap().fabric().unwrap();
             assert_eq!(Netlist::of(xgft).text(), Netlist::of(tree).text());
         }

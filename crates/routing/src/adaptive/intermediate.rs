@@ -363,7 +363,7 @@ mod tests {
     fn the_rule_covers_all_other_directions_at_both_ends() {
         for sizes in [&[9, 9][..], &[9, 9, 9], &[9, 9, 9, 9], &[9, 9, 9, 9, 9]] {
             let torus = Torus::new(sizes, &[]).unwrap();
-            let dimensions = sizes.len() as u32;
+            let dimensions = narrow::<u32>(sizes.len());
             for offsets in 1..1u32 << dimensions {
                 let to: Vec<u32> = (0..dimensions).map(|i| 2 * (offsets >> i & 1)).collect();
                 let destination = torus.node(&to).unwrap();

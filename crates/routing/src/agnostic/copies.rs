@@ -163,7 +163,7 @@ mod tests {
         let (mut copied, mut refused, mut cyclic) = (0, 0, 0);
         for seed in 0..12 {
             let fabrics = [random_fabric(seed), tree(), torus(&[4, 3], 1, 1)];
-            let fabric = &fabrics[seed as usize % 3];
+            let fabric = &fabrics[narrow::<usize>(seed) % 3];
             for algorithm in ALGORITHMS {
                 for spread in SPREADS {
                     let made = match tables(algorithm, fabric, (8, spread)) {

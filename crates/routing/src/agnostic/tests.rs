@@ -1,5 +1,6 @@
 //! Every algorithm on random fabrics, on those of \[nue\], and on ones made to be hard.
 
+use flitlab_base::narrow::narrow;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -357,7 +358,7 @@ fn nue_counts_the_edges_of_the_complete_graph() {
     let made = made.unwrap();
     let VcAssignment::ByDestination(vc_of) = made.table.vc_assignment() else { panic!("eight") };
     let states = made.complete_graph.unwrap().states;
-    let idle = states.iter().enumerate().filter(|(vc, _)| !vc_of.contains(&(*vc as u8)));
+    let idle = states.iter().enumerate().filter(|(vc, _)| !vc_of.contains(&narrow::<u8>(*vc)));
     assert!(idle.clone().count() >= 3);
     assert!(idle.into_iter().all(|(_, states)| *states == EdgeStates::default()));
     let balanced = Algorithm::NUE_BALANCED.generate(&fabric, &Parameters::default()).unwrap();

@@ -303,12 +303,12 @@ mod tests {
         let mut outcomes = [0, 0];
         for seed in 0..60 {
             let random = &mut ChaCha8Rng::seed_from_u64(seed);
-            let sizes: &[u32] = [&[6, 5][..], &[5, 4, 3], &[4, 3, 3, 2]][seed as usize % 3];
+            let sizes: &[u32] = [&[6, 5][..], &[5, 4, 3], &[4, 3, 3, 2]][narrow::<usize>(seed) % 3];
             let torus = Torus::new(sizes, &[]).unwrap();
             let mut cables = Vec::new();
             for _ in 0..random.random_range(1..=4) {
                 let node = random.random_range(0..torus.nodes());
-                let direction = random.random_range(0..sizes.len() as u32);
+                let direction = random.random_range(0..narrow::<u32>(sizes.len()));
                 let known = cables.contains(&(node, direction));
                 if torus.neighbor(node, direction).is_some() && !known {
                     cables.push((node, direction));
@@ -370,8 +370,9 @@ mod tests {
         let mut outcomes = [0, 0];
         for seed in 0..40 {
             let random = &mut ChaCha8Rng::seed_from_u64(seed);
-            let torus = Torus::new([&[5, 5][..], &[4, 4, 3]][seed as usize % 2], &[]).unwrap();
-            let lost = 2 + seed as usize % 3;
+            let torus =
+                Torus::new([&[5, 5][..], &[4, 4, 3]][narrow::<usize>(seed) % 2], &[]).unwrap();
+            let lost = 2 + narrow::<usize>(seed) % 3;
             let nodes = (0..lost).map(|_| random.random_range(0..torus.nodes())).collect();
             let Ok(fabric) = torus.fabric(&Faults { nodes, ..Faults::default() }) else { continue };
             match with_vcs(&fabric, 4) {

@@ -311,6 +311,7 @@ mod tests {
     use super::super::Freedoms;
     use super::*;
     use crate::Region;
+    use flitlab_base::narrow::narrow;
     use flitlab_fabric::{Faults, Torus};
 
     fn of(sizes: &[u32], cables: &[(u32, u32)]) -> (u32, u32, u32) {
@@ -318,7 +319,7 @@ mod tests {
         let fabric = Torus::new(sizes, &[]).unwrap().fabric(&faults).unwrap();
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let Balanced { selection, bound } = balanced(&choices);
-        let again = Selection::new(&choices, |place, _| selection.chosen(place) as u16);
+        let again = Selection::new(&choices, |place, _| narrow::<u16>(selection.chosen(place)));
         assert_eq!(&selection.loads, &again.loads);
         (sssp(&choices).selection.maximum(), selection.maximum(), bound.rounded())
     }

@@ -182,6 +182,7 @@ mod tests {
     use super::super::{Choices, Named, Numbering};
     use super::*;
     use crate::{Quality, prove};
+    use flitlab_base::narrow::rounded;
     use flitlab_fabric::{Faults, Torus};
 
     /// Figures of the table that BFS makes for a torus, after the proof.
@@ -195,7 +196,7 @@ mod tests {
         let choices = Choices::new(region, Freedoms::default());
         let shortest: u64 = choices.pairs().map(|pair| u64::from(pair.hops)).sum();
         let quality = Quality::new(choices.region(), &table);
-        assert_eq!((quality.hops_mean * quality.routed as f64).round() as u64, shortest);
+        assert_eq!(rounded::<u64>(quality.hops_mean * quality.routed as f64), shortest);
         quality
     }
 
@@ -215,7 +216,7 @@ mod tests {
     /// Maximum, minimum, and sigma(4) in thousandths.
     fn loads(sizes: &[u32], reading: Reading) -> (u64, u64, u64) {
         let load = quality(sizes, &[], reading).load;
-        (load.maximum as u64, load.minimum as u64, (1e3 * load.sigma_4).round() as u64)
+        (rounded(load.maximum), rounded(load.minimum), rounded(1e3 * load.sigma_4))
     }
 
     /// Table 2 has maximum loads of 1, 2, 6, 18 and 48, the same minimum loads, and sigmas of 0, 0,

@@ -208,7 +208,7 @@ mod tests {
                 least.min(Selection::new(choices, |place, _| numbers[place as usize]).maximum());
             let Some(&place) = open.iter().find(|&&place| {
                 let number = &mut numbers[place as usize];
-                *number = (*number + 1) % choices.at(place).routes() as u16;
+                *number = (*number + 1) % narrow::<u16>(choices.at(place).routes());
                 *number != 0
             }) else {
                 return least;

@@ -479,7 +479,7 @@ mod tests {
     /// every way to split it into first step, directions and last step.
     fn by_brute_force(region: &Region<'_>, turns: &Turns, pair: &Pair) -> BTreeSet<Vec<u32>> {
         let (torus, hops) = (region.torus(), usize::from(pair.hops));
-        let half = torus.dimensions() as u32;
+        let half = narrow::<u32>(torus.dimensions());
         let mut walks = vec![(pair.source, vec![])];
         for _ in 0..hops {
             let longer = |(at, steps): &(u32, Vec<u32>)| {

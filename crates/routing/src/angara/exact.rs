@@ -53,6 +53,7 @@ mod tests {
     use crate::Region;
     use crate::angara::{Freedoms, Parameters, lower_bound};
     use crate::test_fabric as fabric;
+    use flitlab_base::narrow::rounded;
 
     /// The exact maximum, what `balanced` has, and its bound before any linear program.
     fn of(sizes: &[u32], cables: &[(u32, u32)]) -> (u32, u32, u32) {
@@ -60,7 +61,7 @@ mod tests {
         let choices = Choices::new(Region::new(&fabric), Freedoms::default());
         let made = (Algorithm::EXACT.table)(&choices, &Parameters::default(), 1).unwrap();
         let quality = crate::Quality::new(choices.region(), &made.table);
-        let exact = quality.load.maximum as u32;
+        let exact = rounded(quality.load.maximum);
         assert_eq!(made.bound.unwrap().rounded(), exact);
         let balanced = super::super::balanced(&choices);
         let bound = lower_bound(&choices, &balanced.selection.loads).rounded();

@@ -4,6 +4,7 @@ use super::*;
 use crate::adaptive::{NonMinimalRule, Tie};
 use crate::agnostic::Algorithm;
 use crate::{Adaptive, AdaptiveChannels, AdaptiveRules, EscapeRule, test_fabric};
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::{Faults, Torus};
 
@@ -207,7 +208,7 @@ fn escapes_that_wait_for_each_other_by_way_of_adaptive_hops_are_found() {
                 let back = fabric.opposite(came.channel).unwrap();
                 let from = fabric.target(back).unwrap();
                 let port = came.channel - fabric.outputs(from).start;
-                nearer(from, errand.to, port as u16)
+                nearer(from, errand.to, narrow::<u16>(port))
             });
             let head = if came_nearer && !matches!(errand.leg, Leg::Fixed { .. }) {
                 Head { came: None, ..head }

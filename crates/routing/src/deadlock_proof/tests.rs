@@ -1,5 +1,6 @@
 //! The verdict on right and wrong routings, and on those that only look alike.
 
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use std::sync::Arc;
 
@@ -35,7 +36,8 @@ fn the_classes_of_a_dateline_leave_no_cycle_and_one_class_does() {
             assert!(one_class.len() >= 4);
             // Classes that have nothing to do with the dateline are no better.
             let wrong = cycle_of(&[8, 8], &[], &rules, |order, source, route| {
-                u16::from(order.at(source)[1] % 2 == 1) * (1 + 2 * (route.hops() as u16 % 2))
+                u16::from(order.at(source)[1] % 2 == 1)
+                    * (1 + 2 * (narrow::<u16>(route.hops()) % 2))
             });
             assert!(wrong.is_some());
         }

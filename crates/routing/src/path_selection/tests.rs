@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use super::*;
 use crate::relation::{RelationParameters, RelationRule, udwm};
 use crate::test_fabric;
+use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::builders::{RandomRegular, Tree};
 use flitlab_fabric::{Cabling, Channel};
@@ -180,7 +181,10 @@ fn counters_are_those_of_lists_of_all_paths() {
             }
             let counters = Counters::new(candidates, VcChoices::Distinct, Ties::Lowest).unwrap();
             for (place, &paths) in expected.iter().enumerate() {
-                assert_eq!(counters.value((place / 3) as u32, (place % 3) as u8), paths);
+                assert_eq!(
+                    counters.value(narrow::<u32>(place / 3), narrow::<u8>(place % 3)),
+                    paths
+                );
             }
         }
     }
@@ -242,7 +246,7 @@ fn plainly(fabric: &Fabric, relation: &Relation, high: bool, physical: bool) -> 
         let Some(place) = place else {
             return left.into_iter().map(|mut paths| paths.remove(0)).collect();
         };
-        let here = ((place / vcs) as Channel, (place % vcs) as u8);
+        let here = (narrow::<Channel>(place / vcs), narrow::<u8>(place % vcs));
         let crossing = left.iter().enumerate().filter(|(_, paths)| paths.len() > 1);
         let crossing = crossing.flat_map(|(pair, paths)| {
             let own = paths.iter().enumerate().filter(|(_, path)| path.contains(&here));

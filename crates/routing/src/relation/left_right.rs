@@ -19,13 +19,7 @@ impl RelationRule {
     pub const LEFT_RIGHT: Row<Self> = Row::new(
         "left-right",
         "all shortest ways that first go left in a tree's preorder, then right.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 1,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make,
-        },
+        Self::usual(make),
     );
 }
 

@@ -30,10 +30,7 @@ impl RelationRule {
         "all shortest ways in all virtual channels; can deadlock where these close a cycle.",
         Self {
             avoids_deadlock: false,
-            least_vcs: 1,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make: |fabric, parameters| Ok(shortest(fabric, parameters.vcs, |_, _| true)?),
+            ..Self::usual(|fabric, parameters| Ok(shortest(fabric, parameters.vcs, |_, _| true)?))
         },
     );
 
@@ -42,13 +39,7 @@ impl RelationRule {
         "minimal-up-down",
         "all shortest ways in virtual channels 1 and up, with Up*/Down* in virtual channel 0 as \
               the escape.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 2,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make: minimal_up_down,
-        },
+        Self { least_vcs: 2, ..Self::usual(minimal_up_down) },
     );
 
     /// `minimal-nue`.
@@ -56,13 +47,7 @@ impl RelationRule {
         "minimal-nue",
         "all shortest ways in virtual channels 1 and up, with Nue's table in virtual channel 0 as \
               the escape.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 2,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make: minimal_nue,
-        },
+        Self { least_vcs: 2, ..Self::usual(minimal_nue) },
     );
 }
 

@@ -71,10 +71,19 @@ pub struct RelationRule {
     /// buffers have to hold two.
     pub keeps_bubble: bool,
     /// Makes the relation.
-    pub make: fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>,
+    pub make: MakesRelation,
 }
 
+/// Makes a relation for a fabric.
+pub type MakesRelation = fn(&Fabric, &RelationParameters) -> Result<Relation, NoRelation>;
+
 impl RelationRule {
+    /// A rule that is free of deadlock in one virtual channel, without any bubble.
+    pub const fn usual(make: MakesRelation) -> Self {
+        let (avoids_deadlock, least_vcs) = (true, 1);
+        Self { avoids_deadlock, least_vcs, injection_bubble: 0, keeps_bubble: false, make }
+    }
+
     /// Makes the relation of a fabric.
     ///
     /// # Errors

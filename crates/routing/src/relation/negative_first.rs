@@ -23,13 +23,7 @@ impl RelationRule {
     pub const NEGATIVE_FIRST: Row<Self> = Row::new(
         NAME,
         "on meshes, all shortest paths with the hops in negative directions first.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 1,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make,
-        },
+        Self::usual(make),
     );
 }
 

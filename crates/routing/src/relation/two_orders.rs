@@ -53,13 +53,7 @@ impl RelationRule {
         "two-orders",
         "ways up an order of channels in virtual channel 0, down it in 1; all shortest ways \
               in others.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 1,
-            injection_bubble: 2,
-            keeps_bubble: false,
-            make,
-        },
+        Self { injection_bubble: 2, ..Self::usual(make) },
     );
 }
 

@@ -18,13 +18,7 @@ impl RelationRule {
     pub const UDWM: Row<Self> = Row::new(
         "udwm",
         "up-down, and a turn from down to up that leads to a lower virtual channel.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 1,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make: |fabric, parameters| udwm(fabric, parameters, true),
-        },
+        Self::usual(|fabric, parameters| udwm(fabric, parameters, true)),
     );
 }
 

@@ -14,13 +14,7 @@ impl RelationRule {
     pub const UP_DOWN: Row<Self> = Row::new(
         "up-down",
         "all shortest ways that first go up a tree, then down.",
-        Self {
-            avoids_deadlock: true,
-            least_vcs: 1,
-            injection_bubble: 0,
-            keeps_bubble: false,
-            make,
-        },
+        Self::usual(make),
     );
 }
 

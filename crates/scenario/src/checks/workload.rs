@@ -16,17 +16,6 @@ impl Checks<'_> {
         table: &str,
     ) {
         self.empty_packets(parameters, message, access, table);
-        self.packets_of_messages(parameters, message, access, table);
-    }
-
-    /// Whether the packets of a message can be counted.
-    pub fn packets_of_messages(
-        &mut self,
-        parameters: &Parameters,
-        message: Bytes,
-        access: Access,
-        table: &str,
-    ) {
         self.countable_packets(parameters, &format!("{table}.message"), message, access, table);
     }
 
@@ -43,7 +32,7 @@ impl Checks<'_> {
         self.countable_packets(parameters, &format!("{table}.sizes"), largest, access, table);
     }
 
-    /// Whether the packets of the largest message that a file has can be counted.
+    /// Whether the packets of the largest message that a file or a schedule has can be counted.
     pub fn packets_of_file(&mut self, parameters: &Parameters, largest: Bytes, key: &str) {
         self.countable_packets(parameters, key, largest, Access::Write, "");
     }

@@ -5,8 +5,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{ChannelReport, Counters, Parameters};
 use flitlab_fabric::Fabric;
 use flitlab_measure::{
-    Distribution, Ending, FailureRecovery, FiniteMeasurement, PairLatency, Quantile, Recovery,
-    Reordering,
+    Distribution, Ending, FailureRecovery, PairLatency, Quantile, Recovery, Reordering,
 };
 use flitlab_report::{ChannelRow, FailureRow, LatencyRow, PairRow, PointRow, Status};
 
@@ -109,20 +108,6 @@ pub(super) fn with_dropped(row: PointRow, drops: bool, counters: &Counters) -> P
     }
     let (packets_lost, messages_lost) = (Some(counters.packets_lost), Some(counters.messages_lost));
     PointRow { packets_lost, messages_lost, ..row }
-}
-
-pub(super) fn finite_row(row: PointRow, measured: &FiniteMeasurement) -> PointRow {
-    PointRow {
-        status: Status::Completed,
-        network_latency_mean: measured.summary.network_latency.map(whole),
-        hops_mean: measured.summary.hops,
-        completion_time: Some(measured.completion),
-        bandwidth: Some(measured.bandwidth / 1e9),
-        simulated_time: Some(measured.completion),
-        events: measured.summary.counters.grants,
-        digest: Some(measured.summary.digest.0),
-        ..with_latencies(row, measured.summary.packet_latency, measured.summary.message_latency)
-    }
 }
 
 pub(super) fn with_latencies(

@@ -11,8 +11,8 @@ use cpu_time::ThreadTime;
 use super::checkpoint::Checkpoint;
 use super::output_queued::OutputQueuedRun;
 use super::rows::{
-    channel_rows, failure_rows, finite_row, latency_rows, pair_rows, status_of, whole,
-    with_dropped, with_latencies, with_link_errors, with_order, with_recovery, without_results,
+    channel_rows, failure_rows, latency_rows, pair_rows, status_of, whole, with_dropped,
+    with_latencies, with_link_errors, with_order, with_recovery, without_results,
 };
 use super::timeline::TimelineLog;
 use super::warnings::{
@@ -29,9 +29,9 @@ use flitlab_engine::{
 use flitlab_fabric::{Fabric, TreeError};
 use flitlab_measure::{
     Bottleneck, Collector, CompletionBound, Ending, FiniteMeasurement, Forecast, Halt, Halted,
-    LoadBound, LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Watch, Window,
-    ZeroLoad, forecast, load_bounds, looks_at_all_pairs, measure_finite, measure_interruption,
-    measure_load, summary_until_now,
+    LoadBound, LogFilter, Logged, Offered, Outgrown, Progress, Snapshot, Span, Summary, Watch,
+    Window, ZeroLoad, forecast, load_bounds, looks_at_all_pairs, measure_finite,
+    measure_interruption, measure_load, summary_until_now,
 };
 use flitlab_report::{DeadlockText, DigestLog, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
@@ -428,21 +428,13 @@ impl Simulation {
             jain_fairness: measured.fairness,
             packet_latency_mean_ci95: interval.and_then(|it| it.half_width).map(whole),
             effective_windows: interval.map(|it| it.effective_windows),
-            network_latency_mean: measured.summary.network_latency.map(whole),
-            hops_mean: measured.summary.hops,
             simulated_time: Some(measured.warm_up + measured.measured),
             warm_up: Some(measured.warm_up),
             windows: Some(measured.windows),
-            events: measured.summary.counters.grants,
-            digest: Some(measured.summary.digest.0),
-            ..with_latencies(row, measured.summary.packet_latency, measured.summary.message_latency)
+            ..with_recovery(row, &measured.ending)
         };
-        let row =
-            with_recovery(self.with_derouted(row, measured.summary.derouted), &measured.ending);
-        let row = with_link_errors(row, &self.scenario.parameters, &measured.summary.counters);
+        let row = self.with_summary(row, &measured.summary);
         let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
-        let row = with_dropped(row, drops, &measured.summary.counters);
-        let row = with_order(row, measured.summary.reordering);
         let dropped = if drops { dropped_warning(&row) } else { None };
         let stuck = matches!(row.status, Status::Deadlock | Status::Livelock);
         let row = if stuck { without_results(row) } else { row };
@@ -647,28 +639,14 @@ impl Simulation {
             let warnings = vec![TOO_LONG.into()];
             return outcome(unfinished(Status::TooLong, END, warnings, &measured.history), None);
         }
-        let row = finite_row(row.clone(), &measured);
-        let row = with_order(
-            self.with_derouted(row, measured.summary.derouted),
-            measured.summary.reordering,
-        );
-        let row = with_link_errors(row, &self.scenario.parameters, &measured.summary.counters);
-        let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
-        let row = with_dropped(row, drops, &measured.summary.counters);
-        let dropped = dropped_warning(&row);
-        let channels = channel_rows(&measured.summary.channels);
-        let mut found = PointResult {
-            measured: row,
-            warnings: channels_warning(channels.len(), measured.summary.all_channels)
-                .into_iter()
-                .chain(dropped)
-                .collect(),
-            channels,
-            latencies: latency_rows(&measured.summary.packet_latency_quantiles),
-            pairs: pair_rows(self.fabric(), &measured.summary.latencies_by_pair),
-            windows: self.window_rows(&engine, &measured.history),
-            ..PointResult::default()
+        let ended = PointRow {
+            status: Status::Completed,
+            completion_time: Some(measured.completion),
+            bandwidth: Some(measured.bandwidth / 1e9),
+            simulated_time: Some(measured.completion),
+            ..row.clone()
         };
+        let mut found = self.result_of(&engine, ended, &measured.summary, &measured.history);
         if let Err(Hangs { time, warning }) = self.finish(&engine, &measured, span, &mut found) {
             found = unfinished(Status::Stuck, time, vec![warning], &measured.history);
         }
@@ -681,37 +659,52 @@ impl Simulation {
         let Unwaited { why: Outgrown { time, growth, history }, mut engine, memory, built } =
             unwaited;
         let summary = summary_until_now(&mut engine);
+        let status = Status::NotSteady;
+        let row = PointRow { status, simulated_time: Some(time), ..row };
+        let mut found = self.result_of(&engine, row, &summary, &history);
+        found.warnings.insert(0, outgrown_warning(time, growth));
+        self.rows_of_unfinished(&engine, status, &summary.classes, Some(time), &mut found);
+        let work = self.work(&engine, started, built, memory);
+        Outcome { found, deadlock: None, logged: Logged::default(), work }
+    }
+
+    /// The result of what comes to an end: its row with all that the summary tells, and the rows
+    /// beside it.
+    fn result_of(
+        &self,
+        engine: &Engine<'_, Collector>,
+        row: PointRow,
+        summary: &Summary,
+        history: &[Window],
+    ) -> PointResult {
+        let measured = self.with_summary(row, summary);
+        let channels = channel_rows(&summary.channels);
+        let warnings = channels_warning(channels.len(), summary.all_channels);
+        PointResult {
+            warnings: warnings.into_iter().chain(dropped_warning(&measured)).collect(),
+            measured,
+            channels,
+            latencies: latency_rows(&summary.packet_latency_quantiles),
+            pairs: pair_rows(self.fabric(), &summary.latencies_by_pair),
+            windows: self.window_rows(engine, history),
+            ..PointResult::default()
+        }
+    }
+
+    /// Fills in what the summary of any measurement tells.
+    fn with_summary(&self, row: PointRow, summary: &Summary) -> PointRow {
+        let Summary { counters, .. } = summary;
         let row = PointRow {
-            status: Status::NotSteady,
-            simulated_time: Some(time),
             network_latency_mean: summary.network_latency.map(whole),
             hops_mean: summary.hops,
-            events: summary.counters.grants,
+            events: counters.grants,
             digest: Some(summary.digest.0),
             ..with_latencies(row, summary.packet_latency, summary.message_latency)
         };
         let row = with_order(self.with_derouted(row, summary.derouted), summary.reordering);
-        let row = with_link_errors(row, &self.scenario.parameters, &summary.counters);
+        let row = with_link_errors(row, &self.scenario.parameters, counters);
         let drops = self.scenario.parameters.head_of_queue_lifetime.is_some();
-        let row = with_dropped(row, drops, &summary.counters);
-        let channels = channel_rows(&summary.channels);
-        let mut found = PointResult {
-            warnings: [outgrown_warning(time, growth)]
-                .into_iter()
-                .chain(channels_warning(channels.len(), summary.all_channels))
-                .chain(dropped_warning(&row))
-                .collect(),
-            measured: row,
-            channels,
-            latencies: latency_rows(&summary.packet_latency_quantiles),
-            pairs: pair_rows(self.fabric(), &summary.latencies_by_pair),
-            windows: self.window_rows(&engine, &history),
-            ..PointResult::default()
-        };
-        let status = found.measured.status;
-        self.rows_of_unfinished(&engine, status, &summary.classes, Some(time), &mut found);
-        let work = self.work(&engine, started, built, memory);
-        Outcome { found, deadlock: None, logged: Logged::default(), work }
+        with_dropped(row, drops, counters)
     }
 
     /// Adds what the workloads say when nothing is left to happen.

@@ -8,14 +8,14 @@ use std::time::Instant;
 use cpu_time::ThreadTime;
 
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, Share, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, Room, Share, WorkloadKind,
+    WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
 use crate::executor::{Outcome, SetupError, TOO_LONG, Work};
 use crate::schema::application;
 use flitlab_base::document::Reader;
-use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
@@ -77,16 +77,12 @@ impl WorkloadSpec for ApplicationSpec {
         let largest = Bytes(sizes.max().unwrap_or(0));
         // LogGOPS has no packets.
         if self.carrier == Carrier::Flits {
-            checks.packets_of_messages(checked.parameters, largest, Access::Write, "application");
+            checks.packets_of_file(checked.parameters, largest, "application.message");
             packets_without_flits(self, checks, checked);
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         room(Application::memory_needed(self, scenario.network.fabric.terminals()))?;
         placed(self, scenario)
     }

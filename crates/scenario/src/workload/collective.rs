@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_MESSAGE, Share,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_MESSAGE, Room, Share,
     WorkloadKind, WorkloadSpec,
 };
 use crate::checks::Checks;
@@ -12,7 +12,6 @@ use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{
     Choice, List, Listed, Reader, Whole, plain, rate, report_repeated, size, time,
 };
-use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted, time_text};
 use flitlab_engine::{
@@ -173,11 +172,7 @@ impl WorkloadSpec for CollectiveSpec {
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         let fabric = &scenario.network.fabric;
         room(Collectives::memory_needed(fabric.terminals()))?;
         let trees = self.trees(fabric)?;

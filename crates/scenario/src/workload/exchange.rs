@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::load::access;
 use super::{
-    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
+    Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Room, Share, WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
 use crate::executor::SetupError;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time, with_keys};
-use flitlab_base::memory::Shortage;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Picoseconds, short_time_text, time_text};
 use flitlab_measure::{CompletionBound, completion_bound};
@@ -93,11 +92,7 @@ impl WorkloadSpec for ExchangeSpec {
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         let fabric = &scenario.network.fabric;
         let pattern = Pattern::new(&self.pattern, fabric, scenario.seed)?;
         room(Exchange::memory_needed(self, pattern.steps().unwrap_or(0), fabric.terminals()))?;

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::application::classes_of_way;
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_MESSAGE, Share,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_MESSAGE, Room, Share,
     WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::Checks;
 use crate::executor::SetupError;
 use flitlab_base::document::{Reader, Text, read_other};
-use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, counted, time_text};
@@ -57,11 +56,7 @@ impl WorkloadSpec for FlowsSpec {
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         let fabric = &scenario.network.fabric;
         room(self.memory_needed(fabric.terminals()))?;
         let mut ends: Vec<(u32, u32, u64)> =

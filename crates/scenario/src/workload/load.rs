@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Bound, BoundWorkload, Checked, Facts, Given, LARGEST_MESSAGE, LARGEST_REQUEST, LOAD_TABLE,
-    Share, WorkloadKind, WorkloadSpec,
+    Room, Share, WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
 use crate::checks::Checks;
@@ -12,7 +12,6 @@ use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Flag, Number, Reader, Whole, plain, size, time, with_keys};
-use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, rate_text, time_text};
@@ -170,11 +169,7 @@ impl WorkloadSpec for LoadSpec {
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         room(OpenLoad::memory_needed(self, scenario.network.fabric.terminals()))?;
         let load = open_load(self, scenario)?;
         let (pattern, message) = (load.pattern().clone(), (self.message.clone(), self.access));

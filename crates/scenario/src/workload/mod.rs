@@ -127,6 +127,9 @@ pub struct Checked<'a> {
     pub packets: bool,
 }
 
+/// What says whether so many bytes are free.
+pub type Room<'a> = dyn Fn(u64) -> Result<(), Shortage> + 'a;
+
 /// What a scenario says of its workload.
 pub trait WorkloadSpec: Any + Debug + Send + Sync {
     /// Checks the rules between its keys and those of the rest, and reports those that are broken.
@@ -136,11 +139,7 @@ pub trait WorkloadSpec: Any + Debug + Send + Sync {
     ///
     /// # Errors
     /// If it can't be bound: [`check`](Self::check) has found that beforehand.
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError>;
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError>;
 
     /// Calls `each` with the payload and access of every message whose packets share virtual
     /// channels with those of others. Of equal ones one call is enough.

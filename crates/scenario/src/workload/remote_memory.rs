@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_REQUEST, Share,
+    Bound, BoundWorkload, Checked, Ended, Facts, Given, Hangs, LARGEST_REQUEST, Room, Share,
     WorkloadKind, WorkloadSpec,
 };
 use crate::Scenario;
@@ -11,7 +11,6 @@ use crate::checks::{Checks, PACKET};
 use crate::executor::SetupError;
 use crate::schema::pattern;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time};
-use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted};
@@ -146,11 +145,7 @@ impl WorkloadSpec for RemoteMemorySpec {
         }
     }
 
-    fn bind(
-        &self,
-        scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
-    ) -> Result<Bound, SetupError> {
+    fn bind(&self, scenario: &Scenario, room: &Room<'_>) -> Result<Bound, SetupError> {
         let fabric = &scenario.network.fabric;
         room(RemoteMemory::memory_needed(self, fabric.terminals()))?;
         let pattern = Pattern::new(&self.pattern, fabric, scenario.seed)?;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use super::nodes::SEVERAL;
 use super::slowdowns::Slowdowns;
 use super::{
-    Bound, BoundWorkload, Checked, Given, WorkloadKind, WorkloadSpec, present_kinds, read_kind,
+    Bound, BoundWorkload, Checked, Given, Room, WorkloadKind, WorkloadSpec, present_kinds,
+    read_kind,
 };
 use crate::checks::Checks;
 use crate::executor::{SetupError, Simulation};
 use crate::purpose::Purpose;
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader, Whole, time};
-use flitlab_base::memory::Shortage;
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Registered;
 use flitlab_base::units::{Picoseconds, time_text};
@@ -285,7 +285,7 @@ impl Workloads {
     pub(crate) fn bind(
         &self,
         scenario: &Scenario,
-        room: &dyn Fn(u64) -> Result<(), Shortage>,
+        room: &Room<'_>,
     ) -> Result<Vec<BoundMember>, SetupError> {
         let taken = Cell::new(0u64);
         let room = |bytes| {

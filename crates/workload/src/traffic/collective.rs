@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
+use super::{Created, Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::{Fabric, SpanningTree, TreeError};
@@ -236,11 +236,7 @@ impl Workload for Collectives {
         self.next_of_operations(terminal)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         if self.next_of_operations(terminal).is_none_or(|next| next > now) {
             return (None, self.next_of_operations(terminal));
         }

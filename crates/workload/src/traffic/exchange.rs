@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::workload::boxed;
 use super::{
-    Access, Between, ExchangeSpec, Message, MessageKind, Needs, Pattern, Receipt, Wake, Workload,
-    restored, saved,
+    Access, Between, Created, ExchangeSpec, Message, MessageKind, Needs, Pattern, Receipt, Wake,
+    Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
@@ -220,11 +220,7 @@ impl Workload for Exchange {
         any.then_some(Picoseconds::ZERO)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let Progress { step, sent } = self.progress(terminal);
         let partner = |step| Some((step, self.partner(terminal, step)?));
         let found = match self.between {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::csv_file::{self, Shape, Wrong};
 use super::workload::boxed;
-use super::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
+use super::{Created, Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use crate::formats::FileKind;
 use flitlab_base::document::Diagnostics;
 use flitlab_base::narrow::{narrow, rounded};
@@ -181,11 +181,7 @@ impl Workload for Flows {
         self.upcoming(terminal).map(|flow| flow.time)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let own = self.own(terminal);
         let flow = self.upcoming(terminal).filter(|flow| flow.time <= now);
         let message = flow.map(|flow| Message {

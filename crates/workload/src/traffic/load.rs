@@ -13,8 +13,8 @@ use super::interval::simplest_fraction;
 use super::process::Period;
 use super::workload::boxed;
 use super::{
-    Access, Arrivals, Interval, LoadSpec, Message, MessageKind, MessageSizes, OfferedLoad, Pattern,
-    PatternError, Process, Workload, restored, saved,
+    Access, Arrivals, Created, Interval, LoadSpec, Message, MessageKind, MessageSizes, OfferedLoad,
+    Pattern, PatternError, Process, Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
@@ -284,11 +284,7 @@ impl Workload for OpenLoad {
     /// # Panics
     /// If the terminal sends nothing.
     #[inline]
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let number = (terminal - self.first_terminal) as usize;
         let bytes = self.size(number);
         let own = &mut self.terminals[number];

@@ -45,7 +45,7 @@ pub use silent::Silent;
 pub use sizes::MessageSizes;
 pub use spec::*;
 pub use until::Until;
-pub use workload::{CloneWorkload, HostOverheads, Needs, Wake, Workload, restored, saved};
+pub use workload::{CloneWorkload, Created, HostOverheads, Needs, Wake, Workload, restored, saved};
 
 /// The whole in units of the shares that are drawn: they are compared as multiples of 2^-53, so that
 /// every machine decides alike.

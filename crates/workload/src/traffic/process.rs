@@ -351,6 +351,7 @@ fn on_off(rate: f64, alpha: f64, beta: f64) -> (f64, LongGaps) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
     use rand::SeedableRng;
 
     const SLOT: Picoseconds = Picoseconds(2_133);
@@ -364,7 +365,7 @@ mod tests {
         let mut times = vec![arrivals.first(arrivals.draw(0, &mut random, &mut period))];
         for index in 1..count {
             let drawn = arrivals.draw(index, &mut random, &mut period);
-            times.push(arrivals.next(times[index as usize - 1], index, drawn));
+            times.push(arrivals.next(times[narrow::<usize>(index) - 1], index, drawn));
         }
         times
     }
@@ -681,8 +682,9 @@ mod tests {
             Arrivals::new(Process::Periodic { in_step: false }, Picoseconds(1), interval);
         let mut random = random();
         let mut seen = [0; 4];
-        (0..4_000)
-            .for_each(|_| seen[arrivals.draw(0, &mut random, &mut Period::High) as usize] += 1);
+        (0..4_000).for_each(|_| {
+            seen[narrow::<usize>(arrivals.draw(0, &mut random, &mut Period::High))] += 1;
+        });
         assert!(seen.iter().all(|count| (880..1_120).contains(count)), "{seen:?}");
     }
 }

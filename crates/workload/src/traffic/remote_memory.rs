@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::workload::boxed;
 use super::{
-    Access, Message, MessageKind, Needs, Pattern, PatternSpec, Wake, Workload, restored, saved,
+    Access, Created, Message, MessageKind, Needs, Pattern, PatternSpec, Wake, Workload, restored,
+    saved,
 };
 use crate::application::RemoteOperation;
 use flitlab_base::narrow::narrow;
@@ -244,11 +245,7 @@ impl Workload for RemoteMemory {
         self.next(terminal)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         if self.adapter(terminal).beginnings.is_empty() && self.next(terminal) == Some(now) {
             self.begin(terminal, now);
         }

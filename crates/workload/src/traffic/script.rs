@@ -1,6 +1,6 @@
 //! A given list of messages, for tests and small studies.
 
-use super::{Message, MessageKind, Workload, restored, saved};
+use super::{Created, Message, MessageKind, Workload, restored, saved};
 use flitlab_base::units::Picoseconds;
 
 /// Messages in the order in which their terminals create them.
@@ -39,11 +39,7 @@ impl Workload for Script {
         self.upcoming(terminal).map(|message| message.time)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let message = self.upcoming(terminal).filter(|message| message.time <= now).copied();
         self.next[terminal as usize] += usize::from(message.is_some());
         (message, self.first(terminal))

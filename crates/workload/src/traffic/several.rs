@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::workload::boxed;
 use super::{
-    Collectives, HostOverheads, Message, MessageKind, Needs, Receipt, Wake, Workload, restored,
-    saved,
+    Collectives, Created, HostOverheads, Message, MessageKind, Needs, Receipt, Wake, Workload,
+    restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
@@ -202,11 +202,7 @@ impl Workload for Several {
         self.first_of(terminal)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let due = self.next_of(terminal).iter().position(|&next| next <= now);
         let Some(class) = due else { return (None, self.first_of(terminal)) };
         let (start, offset) = (self.starts[class], self.offset(class));

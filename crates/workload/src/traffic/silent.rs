@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::boxed;
-use super::{Collectives, HostOverheads, Message, MessageKind, Needs, Workload};
+use super::{Collectives, Created, HostOverheads, MessageKind, Needs, Workload};
 use flitlab_base::units::Picoseconds;
 
 /// A workload whose messages are gone. What it could send is known all the same, so routers and
@@ -28,7 +28,7 @@ impl Workload for Silent {
         None
     }
 
-    fn create(&mut self, _: u32, _: Picoseconds) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, _: u32, _: Picoseconds) -> Created {
         (None, None)
     }
 
@@ -81,7 +81,7 @@ impl Workload for Silent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Script;
+    use crate::traffic::{Message, Script};
 
     #[test]
     fn what_is_silent_sends_nothing_and_says_what_it_could_send() {

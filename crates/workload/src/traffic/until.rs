@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::boxed;
-use super::{Message, MessageKind, Workload};
+use super::{Created, MessageKind, Workload};
 use flitlab_base::units::Picoseconds;
 
 /// An open workload whose terminals create messages before a time only. What it creates until then
@@ -37,11 +37,7 @@ impl Workload for Until {
         self.before_end(first)
     }
 
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         let (message, next) = self.open.create(terminal, now);
         (message, self.before_end(next))
     }
@@ -79,7 +75,7 @@ impl Workload for Until {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Script;
+    use crate::traffic::{Message, Script};
 
     /// The messages of a terminal.
     fn of_terminal(workload: &mut dyn Workload, terminal: u32) -> Vec<Message> {

@@ -55,6 +55,10 @@ pub struct HostOverheads {
     pub receive: Picoseconds,
 }
 
+/// The message that a terminal creates, if it creates one, and when it is to be asked for the next
+/// one, if that is known: at the same time if there may be more.
+pub type Created = (Option<Message>, Option<Picoseconds>);
+
 /// The traffic of a simulation, with its state: which terminal sends which message to which other
 /// one, and when. Terminals are independent of each other except through [`Self::sent`],
 /// [`Self::received`] and barriers.
@@ -65,10 +69,8 @@ pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     /// When a terminal creates its first message; `None` if it creates none, or only when woken.
     fn first(&mut self, terminal: u32) -> Option<Picoseconds>;
 
-    /// The message that a terminal creates at `now`, if it creates one, and when it is to be asked
-    /// for the next one, if that is known: at `now` if there may be more.
-    fn create(&mut self, terminal: u32, now: Picoseconds)
-    -> (Option<Message>, Option<Picoseconds>);
+    /// The message that a terminal creates at `now`.
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created;
 
     /// Whether its messages do not depend on what happens in the network, so that a terminal may be
     /// asked ahead for those of the near future.

@@ -1,6 +1,7 @@
 //! Requests of heads, and packets that cross from the buffer of an input to that of an output.
 
-use super::{CioqRouters, Hops, InputVc, Queued, name_of};
+use super::visit::Visited;
+use super::{CioqRouters, Hops, InputVc, Queued};
 use crate::arbitration::{PacketRequests, next_span};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
@@ -37,13 +38,8 @@ struct Found {
 
 impl CioqRouters {
     /// Notes the request of a head that may have one; or else when it is due next.
-    pub(super) fn request(
-        &mut self,
-        common: &Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        input_vc: u32,
-        now: Tick,
-    ) {
+    pub(super) fn request(&mut self, common: &Common<'_>, at: &Visited, input_vc: u32) {
+        let now = at.now;
         let InputVc { first, again, hops, .. } = self.state.inputs[input_vc as usize];
         let port = input_vc >> self.rules.shift;
         let free = if again > now { again } else { self.port_free_at(port, now) };
@@ -61,24 +57,23 @@ impl CioqRouters {
         let mut found = Found { best: None, rank, preference, has_room: false, until: NEVER };
         match hops {
             Hops::Unknown => unreachable!("the head has asked"),
-            Hops::One { output, vc } => self.look_at(router, (output, vc), flits, &mut found, now),
+            Hops::One { output, vc } => self.look_at(at, (output, vc), flits, &mut found),
             Hops::Ejection(output) => {
                 for vc in 0..fitted!(self.rules.vcs, u8) {
-                    self.look_at(router, (output, vc), flits, &mut found, now);
+                    self.look_at(at, (output, vc), flits, &mut found);
                 }
             }
             Hops::List(list) => {
                 let Routing::Relation(relation) = &common.routing else {
                     unreachable!("there are hops of a relation only")
                 };
-                let name = name_of(common, number);
                 let hops = relation.hops_of_list(list);
-                let first = relation.first(name, packet.note, hops.len());
+                let first = relation.first(at.name, packet.note, hops.len());
                 let (before, from) = hops.split_at(first);
                 for falls_back in [false, true] {
                     for hop in from.iter().chain(before) {
                         if hop.is_fallback() == falls_back {
-                            self.look_at(router, (hop.port, hop.vc), flits, &mut found, now);
+                            self.look_at(at, (hop.port, hop.vc), flits, &mut found);
                         }
                     }
                     if found.has_room {
@@ -94,15 +89,9 @@ impl CioqRouters {
     }
 
     /// Looks at a hop of a packet of so many flits, behind others that come before it among equals.
-    fn look_at(
-        &mut self,
-        router: &RouterLayout,
-        (output, vc): (u16, u8),
-        flits: u32,
-        found: &mut Found,
-        now: Tick,
-    ) {
-        let number = router.first_output as usize + usize::from(output);
+    fn look_at(&mut self, at: &Visited, (output, vc): (u16, u8), flits: u32, found: &mut Found) {
+        let now = at.now;
+        let number = at.router.first_output as usize + usize::from(output);
         let own = &mut self.state.vcs[number * self.rules.vcs as usize + usize::from(vc)];
         let has_room = own.room.has(flits, now);
         let roomy = if has_room { 0 } else { own.room.foresee(flits) };
@@ -170,21 +159,16 @@ impl CioqRouters {
     }
 
     /// Grants the requests of an instant, output by output.
-    pub(super) fn grant_all(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        now: Tick,
-    ) {
+    pub(super) fn grant_all(&mut self, common: &mut Common<'_>, at: &Visited) {
         let mut requests = std::mem::take(&mut self.requests);
-        let start = self.state.next_output[number as usize];
+        let start = self.state.next_output[at.number as usize];
         // By output in cyclic order.
         requests.sort_unstable_by_key(|it| (it.output.wrapping_sub(start), it.input_vc));
         for of_output in requests.chunk_by(|one, other| one.output == other.output) {
             if let [request] = of_output {
-                self.try_to_grant(common, (number, router), request, now);
+                self.try_to_grant(common, at, request);
             } else {
-                self.grant_some(common, (number, router), of_output, now);
+                self.grant_some(common, at, of_output);
             }
         }
         requests.clear();
@@ -192,19 +176,13 @@ impl CioqRouters {
     }
 
     /// Grants the requests for an output, in the order of its arbitration.
-    fn grant_some(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        requests: &[Request],
-        now: Tick,
-    ) {
+    fn grant_some(&mut self, common: &mut Common<'_>, at: &Visited, requests: &[Request]) {
         let mut order = std::mem::take(&mut self.due);
-        self.order(common, (number, router), requests, &mut order, now);
+        self.order(common, at, requests, &mut order);
         for &input_vc in &order {
             let asks = |request: &&Request| request.input_vc == input_vc;
             let request = requests.iter().find(asks).expect("it is in the order");
-            self.try_to_grant(common, (number, router), request, now);
+            self.try_to_grant(common, at, request);
         }
         order.clear();
         self.due = order;
@@ -214,11 +192,11 @@ impl CioqRouters {
     fn order(
         &mut self,
         common: &Common<'_>,
-        (number, router): (u32, &RouterLayout),
+        at: &Visited,
         requests: &[Request],
         order: &mut Vec<u32>,
-        now: Tick,
     ) {
+        let &Visited { ref router, name, now, .. } = at;
         let first = router.first_input << self.rules.shift;
         let inputs = usize::from(router.inputs) << self.rules.shift;
         self.set.clear();
@@ -237,7 +215,7 @@ impl CioqRouters {
             shift: self.rules.shift,
             vc_map: &context.vc_map,
             time: common.time(now),
-            output: (name_of(common, number), output.into()),
+            output: (name, output.into()),
         };
         let mut step = 0;
         while let Some((span, next)) = next_span(context.parameters.arbitration, &of_output, step) {
@@ -248,20 +226,15 @@ impl CioqRouters {
 
     /// Grants a request unless packets granted at this instant are in the way: then the head
     /// requests again later.
-    fn try_to_grant(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        &Request { input_vc, output, vc }: &Request,
-        now: Tick,
-    ) {
-        let place = router.first_output as usize + usize::from(output);
+    fn try_to_grant(&mut self, common: &mut Common<'_>, at: &Visited, request: &Request) {
+        let (&Request { input_vc, output, vc }, now) = (request, at.now);
+        let place = at.router.first_output as usize + usize::from(output);
         let own = place * self.rules.vcs as usize + usize::from(vc);
         let is_free = self.state.vcs[own].crosses_until <= now
             && self.output_free_at(place, now) <= now
             && self.port_free_at(input_vc >> self.rules.shift, now) <= now;
         if is_free {
-            return self.cross(common, (number, router), input_vc, (output, vc), now);
+            return self.cross(common, at, request);
         }
         let timing = self.ports.output_ports[place].timing;
         let again = now + common.context.timing(timing).flit;
@@ -269,15 +242,10 @@ impl CioqRouters {
         self.state.lower(input_vc as usize, again);
     }
 
-    /// Lets the head of an input virtual channel cross to a virtual channel of an output.
-    fn cross(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        input_vc: u32,
-        (output, vc): (u16, u8),
-        now: Tick,
-    ) {
+    /// Lets the head of an input virtual channel cross as it has requested.
+    fn cross(&mut self, common: &mut Common<'_>, at: &Visited, request: &Request) {
+        let &Visited { ref router, number, name, now } = at;
+        let &Request { input_vc, output, vc } = request;
         let channel = router.first_output as usize + usize::from(output);
         self.state.hop_times.note(channel, vc, common.time(now));
         let head = &mut self.state.inputs[input_vc as usize];
@@ -292,7 +260,6 @@ impl CioqRouters {
         packet.ready += self.rules.crossbar;
         packet.next = NONE;
         if let Hops::List(list) = head.hops {
-            let name = name_of(common, number);
             let Common { routing, packets, context, .. } = &mut *common;
             routing.relation().take_hop(context, packets, (slot, name), (list, (output, vc)));
         }

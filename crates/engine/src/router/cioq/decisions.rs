@@ -1,6 +1,7 @@
 //! Packets that decide how they go on by what their router sees (docs/model.md, "Phases").
 
-use super::{CioqRouters, Hops, InputVc, name_of};
+use super::visit::Visited;
+use super::{CioqRouters, Hops, InputVc};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick, multiple_from};
 use crate::network::ports::RouterLayout;
@@ -24,15 +25,9 @@ impl CioqRouters {
         flits.saturating_sub(own.to_cross(before))
     }
 
-    /// Lets a packet at a router, by its number in the network, decide. Returns whether it goes on
-    /// otherwise than before.
-    pub(super) fn decide(
-        &mut self,
-        common: &mut Common<'_>,
-        (name, router): (u32, &RouterLayout),
-        slot: u32,
-        now: Tick,
-    ) -> bool {
+    /// Lets a packet at a router decide. Returns whether it goes on otherwise than before.
+    pub(super) fn decide(&mut self, common: &mut Common<'_>, at: &Visited, slot: u32) -> bool {
+        let &Visited { router, name, now, .. } = at;
         let Common { routing, packets, context, .. } = common;
         let mut used = |port: u16, vcs: u16| {
             let output = router.first_output as usize + usize::from(port);
@@ -42,43 +37,31 @@ impl CioqRouters {
     }
 
     /// Lets the heads of a router that have decided there and wait decide again.
-    pub(super) fn decide_all_again(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        now: Tick,
-    ) {
-        self.state.decide_at[number as usize] = NEVER;
-        let name = name_of(common, number);
-        for input_vc in self.inputs_of(router) {
+    pub(super) fn decide_all_again(&mut self, common: &mut Common<'_>, at: &Visited) {
+        self.state.decide_at[at.number as usize] = NEVER;
+        for input_vc in self.inputs_of(&at.router) {
             if self.waits_decided(common, input_vc) {
                 let slot = self.state.inputs[input_vc].first;
-                if self.decide(common, (name, router), slot, now) {
-                    self.find_hops(common, (number, router), fitted!(input_vc, u32), now);
+                if self.decide(common, at, slot) {
+                    self.find_hops(common, at, fitted!(input_vc, u32));
                     let again = self.state.inputs[input_vc].again;
-                    self.state.lower(input_vc, now.max(again));
+                    self.state.lower(input_vc, at.now.max(again));
                 }
-                self.settle(common, router, fitted!(input_vc, u32), now);
+                self.settle(common, at, fitted!(input_vc, u32));
             }
         }
     }
 
     /// Notes whether a head that has just decided keeps to that: if one of its hops has room, and
     /// packets settle then.
-    pub(super) fn settle(
-        &mut self,
-        common: &Common<'_>,
-        router: &RouterLayout,
-        input_vc: u32,
-        now: Tick,
-    ) {
+    pub(super) fn settle(&mut self, common: &Common<'_>, at: &Visited, input_vc: u32) {
         let InputVc { first, hops, .. } = self.state.inputs[input_vc as usize];
         let (true, Hops::List(list)) = (self.rules.settles, hops) else { return };
         let flits = u32::from(common.packets.packets[first as usize].flits);
         let vcs = self.rules.vcs as usize;
         let is_settled = common.routing.relation().hops_of_list(list).iter().any(|hop| {
-            let output = router.first_output as usize + usize::from(hop.port);
-            self.state.vcs[output * vcs + usize::from(hop.vc)].room.has(flits, now)
+            let output = at.router.first_output as usize + usize::from(hop.port);
+            self.state.vcs[output * vcs + usize::from(hop.vc)].room.has(flits, at.now)
         });
         self.state.inputs[input_vc as usize].is_settled = is_settled;
     }
@@ -95,15 +78,10 @@ impl CioqRouters {
 
     /// Sets the time at which packets of a router decide again after now: as long as something
     /// changes by which they do.
-    pub(super) fn set_next_decision(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        now: Tick,
-    ) {
-        let waits = self.inputs_of(router).any(|input_vc| self.waits_decided(common, input_vc));
-        if waits && self.queues_change(router, now) {
-            self.decide_by(common, number, now + 1);
+    pub(super) fn set_next_decision(&mut self, common: &mut Common<'_>, at: &Visited) {
+        let waits = self.inputs_of(&at.router).any(|input_vc| self.waits_decided(common, input_vc));
+        if waits && self.queues_change(&at.router, at.now) {
+            self.decide_by(common, at.number, at.now + 1);
         }
     }
 

@@ -411,6 +411,10 @@ impl Routers for CioqRouters {
         false
     }
 
+    fn room_due(&self, place: u32) -> u32 {
+        self.state.credits[place as usize].due()
+    }
+
     fn output_free_at(&self, output: u32) -> Tick {
         self.state.outputs[output as usize].free_at
     }
@@ -445,11 +449,6 @@ impl Injector for CioqRouters {
         let input_vc = ((first + u32::from(port)) << self.rules.shift) + u32::from(vc);
         self.join(common, router, input_vc, slot);
     }
-}
-
-/// The number in the whole network of a router of a part.
-fn name_of(common: &Common<'_>, number: u32) -> u32 {
-    number + common.context.cut.first_router(common.schedule.part)
 }
 
 /// No scenario with such routers lets anything fail during operation.

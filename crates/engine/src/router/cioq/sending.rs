@@ -1,10 +1,10 @@
 //! Packets that are sent from the buffers of outputs, on channels that are granted to one at a time.
 
-use super::{CioqRouters, Hops, Queued, name_of};
+use super::visit::Visited;
+use super::{CioqRouters, Hops, Queued};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::port::Output;
-use crate::network::ports::RouterLayout;
 use crate::packet::{Delivery, Packet, last_start};
 use crate::router::between_parts::BetweenParts;
 use crate::router::cioq::room::Leaving;
@@ -15,28 +15,17 @@ use flitlab_fabric::NONE;
 
 impl CioqRouters {
     /// Lets the channels of a router send that are due.
-    pub(super) fn send_all(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        now: Tick,
-    ) {
-        let first = router.first_output as usize;
-        for place in first..first + usize::from(router.outputs) {
-            if self.state.due[place] <= now {
-                self.state.due[place] = self.send_first(common, (number, router), place, now);
+    pub(super) fn send_all(&mut self, common: &mut Common<'_>, at: &Visited) {
+        let first = at.router.first_output as usize;
+        for place in first..first + usize::from(at.router.outputs) {
+            if self.state.due[place] <= at.now {
+                self.state.due[place] = self.send_first(common, at, place);
             }
         }
     }
 
     /// Sends the first packet that can go on a free channel. Returns when the channel is due next.
-    fn send_first(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        place: usize,
-        now: Tick,
-    ) -> Tick {
+    fn send_first(&mut self, common: &mut Common<'_>, at: &Visited, place: usize) -> Tick {
         let pointer = self.state.outputs[place].pointer;
         let port = self.ports.output_ports[place];
         let first = place * self.rules.vcs as usize;
@@ -49,12 +38,12 @@ impl CioqRouters {
             let mut from = queued.ready;
             if port.needs_room {
                 let credits = &mut self.state.credits[(port.room + vc) as usize];
-                if !credits.has(flits.into(), now) {
+                if !credits.has(flits.into(), at.now) {
                     from = from.max(credits.foresee(flits.into()));
                 }
             }
-            if from <= now {
-                return self.send(common, (number, router), (place, vc), now);
+            if from <= at.now {
+                return self.send(common, at, (place, vc));
             }
             until = until.min(from);
         }
@@ -63,18 +52,12 @@ impl CioqRouters {
 
     /// Sends the first packet of a virtual channel of an output. Returns when the channel is due
     /// next.
-    fn send(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        (place, vc): (usize, u32),
-        now: Tick,
-    ) -> Tick {
+    fn send(&mut self, common: &mut Common<'_>, at: &Visited, (place, vc): (usize, u32)) -> Tick {
+        let now = at.now;
         let port = self.ports.output_ports[place];
         let timing = *common.context.timing(port.timing);
         let channel = fitted!(place, u32);
         let name = channel + common.context.cut.first_output(common.schedule.part);
-        let router_name = name_of(common, number);
         let own = &mut self.state.vcs[place * self.rules.vcs as usize + vc as usize];
         let Queued { slot, in_vc, ready } = own.packets.pop_front().expect("it has a packet");
         let packet = common.packets.packets[slot as usize];
@@ -91,7 +74,7 @@ impl CioqRouters {
         let output = &mut self.state.outputs[place];
         (output.free_at, output.pointer) = (free_at, fitted!(vc, u8) + 1);
         if is_awaited {
-            self.wake_heads(common, router, (place, vc), now);
+            self.wake_heads(common, at, (place, vc));
         }
         let time = common.time(now);
         common.digest.add(time, name, packet.source, packet.sequence);
@@ -105,11 +88,11 @@ impl CioqRouters {
         if port.needs_room {
             self.state.credits[(port.room + vc) as usize].take(flits);
             let Common { routing, context, packets, .. } = &mut *common;
-            routing.go_on(context, packets, slot, router_name);
+            routing.go_on(context, packets, slot, at.name);
             self.hand_on(common, &port, fitted!(vc, u8), slot);
         } else {
             let channels = common.context.parameters.ejection_channels;
-            let terminal = router.terminal_at(channel - router.first_output, channels);
+            let terminal = at.router.terminal_at(channel - at.router.first_output, channels);
             let time = common.time(last + timing.wire);
             common.to_hosts.deliveries.push(Delivery { time, slot, terminal, vc: in_vc });
         }
@@ -130,16 +113,10 @@ impl CioqRouters {
 
     /// Makes the heads due that wait for room in a virtual channel of an output, once there is
     /// enough.
-    fn wake_heads(
-        &mut self,
-        common: &Common<'_>,
-        router: &RouterLayout,
-        (place, vc): (usize, u32),
-        now: Tick,
-    ) {
-        let output = fitted!(place - router.first_output as usize, u16);
+    fn wake_heads(&mut self, common: &Common<'_>, at: &Visited, (place, vc): (usize, u32)) {
+        let output = fitted!(place - at.router.first_output as usize, u16);
         let own = place * self.rules.vcs as usize + vc as usize;
-        for input_vc in self.inputs_of(router) {
+        for input_vc in self.inputs_of(&at.router) {
             let head = self.state.inputs[input_vc];
             let may_take = match head.hops {
                 Hops::Unknown => false,
@@ -151,7 +128,7 @@ impl CioqRouters {
                 let flits = common.packets.packets[head.first as usize].flits;
                 let time = self.state.vcs[own].room.foresee(flits.into());
                 // If there is room for it, it waits for something else.
-                if time > now {
+                if time > at.now {
                     self.state.lower(input_vc, time);
                 }
             }

@@ -1,6 +1,6 @@
 //! A visit: the loop over the instants of a router's window, and the heads of its buffers.
 
-use super::{CioqRouters, Hops, InputVc, name_of};
+use super::{CioqRouters, Hops, InputVc};
 use crate::common::Common;
 use crate::frame::tick::{NEVER, Tick};
 use crate::network::ports::{RouterLayout, place};
@@ -8,76 +8,79 @@ use crate::next_hop::answer::{Head, NextHop};
 use crate::router::Routers;
 use flitlab_base::narrow::fitted;
 
+/// The router that is visited, at an instant of its window.
+pub(super) struct Visited {
+    pub router: RouterLayout,
+    /// Its number in the part, and in the whole network.
+    pub number: u32,
+    pub name: u32,
+    pub now: Tick,
+}
+
 impl CioqRouters {
     /// Simulates a router before `until`, or until its terminals have something to do that cannot
     /// wait. Returns a lower bound of the time of its next event.
     pub(super) fn visit(&mut self, common: &mut Common<'_>, number: u32, until: Tick) -> Tick {
         let router = self.ports.routers[number as usize];
+        let name = number + common.context.cut.first_router(common.schedule.part);
+        let mut at = Visited { router, number, name, now: 0 };
         loop {
-            let now = self.next_event(number);
-            if now >= until || common.to_hosts.is_urgent() {
-                return now;
+            at.now = self.next_event(number);
+            if at.now >= until || common.to_hosts.is_urgent() {
+                return at.now;
             }
-            debug_assert!(now >= common.schedule.window.start, "a router does not go back in time");
-            if self.state.decide_at[number as usize] <= now {
-                self.decide_all_again(common, (number, &router), now);
+            debug_assert!(
+                at.now >= common.schedule.window.start,
+                "a router does not go back in time"
+            );
+            if self.state.decide_at[number as usize] <= at.now {
+                self.decide_all_again(common, &at);
             }
-            self.let_heads_ask(common, (number, &router), now);
-            self.grant_all(common, (number, &router), now);
-            self.send_all(common, (number, &router), now);
+            self.let_heads_ask(common, &at);
+            self.grant_all(common, &at);
+            self.send_all(common, &at);
             if self.rules.again.is_some() {
-                self.set_next_decision(common, (number, &router), now);
+                self.set_next_decision(common, &at);
             }
         }
     }
 
     /// Lets the heads that are due ask: looks for their hops, if they ask for the first time, and
     /// notes their requests, or when they are due next.
-    fn let_heads_ask(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        now: Tick,
-    ) {
-        let inputs = self.inputs_of(router);
+    fn let_heads_ask(&mut self, common: &mut Common<'_>, at: &Visited) {
+        let inputs = self.inputs_of(&at.router);
         let mut due = std::mem::take(&mut self.due);
         let wake = &self.state.wake[inputs.clone()];
         due.extend(
-            (fitted!(inputs.start, u32)..).zip(wake).filter(|it| *it.1 <= now).map(|it| it.0),
+            (fitted!(inputs.start, u32)..).zip(wake).filter(|it| *it.1 <= at.now).map(|it| it.0),
         );
         // All that decide at an instant do so before any requests.
         for &input_vc in &due {
             self.state.wake[input_vc as usize] = NEVER;
             if self.state.inputs[input_vc as usize].hops == Hops::Unknown {
-                self.find_hops(common, (number, router), input_vc, now);
+                self.find_hops(common, at, input_vc);
             }
         }
         for &input_vc in &due {
-            self.request(common, (number, router), input_vc, now);
+            self.request(common, at, input_vc);
         }
         due.clear();
         self.due = due;
     }
 
     /// Looks for the hops of a head. If it has to decide, it does, and keeps to that if it settles.
-    pub(super) fn find_hops(
-        &mut self,
-        common: &mut Common<'_>,
-        (number, router): (u32, &RouterLayout),
-        input_vc: u32,
-        now: Tick,
-    ) {
+    pub(super) fn find_hops(&mut self, common: &mut Common<'_>, at: &Visited, input_vc: u32) {
+        let Visited { router, name, .. } = at;
         let InputVc { first: slot, .. } = self.state.inputs[input_vc as usize];
         let (input, vc) = place(input_vc, self.rules.shift);
         let input = fitted!(input, u32);
-        let name = name_of(common, number);
-        let head = Head { slot, router: name, input, vc, came: self.ports.input(input).came() };
+        let head = Head { slot, router: *name, input, vc, came: self.ports.input(input).came() };
         let next_hop =
             |common: &Common<'_>| common.routing.next_hop(&common.context, &common.packets, head);
         let mut next = next_hop(common);
         let decides = next == NextHop::Undecided;
         if decides {
-            self.decide(common, (name, router), slot, now);
+            self.decide(common, at, slot);
             next = next_hop(common);
         }
         let network = usize::from(router.outputs)
@@ -102,7 +105,7 @@ impl CioqRouters {
             }
         };
         if decides {
-            self.settle(common, router, input_vc, now);
+            self.settle(common, at, input_vc);
         }
     }
 }

@@ -14,7 +14,7 @@ use super::failure::{chain, id_of};
 use super::flit_queue::FlitQueue;
 use super::states::VcState;
 use crate::common::Common;
-use crate::network::port::{AWAY, Output};
+use crate::network::port::AWAY;
 use crate::network::ports::{RouterLayout, place};
 use crate::part::Part;
 use crate::router::asks::{Asks, HeadRequests, OutputRequest};
@@ -92,14 +92,6 @@ impl Waits for FlitRouters {
         filled.map(|(_, queue)| routers.state.queues[queue as usize].flits.len()).sum()
     }
 
-    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
-        self.links.channel(output).map_or(0, |channel| channel.flits_missing(vc))
-    }
-
-    fn room_due(&self, place: u32) -> u32 {
-        self.state.vcs[place as usize].due()
-    }
-
     fn waits_in(parts: &Parts<'_, '_>, (part, input_vc): Buffer, id: PacketId) -> bool {
         let Part { common, routers: flits, .. } = parts.part(part);
         let now = common.schedule.tick(parts.clock);
@@ -127,7 +119,7 @@ impl Waits for FlitRouters {
         let output_port = router.first_output + output;
         let held = flits.output_vc(output_port, vc);
         let port = flits.ports.output(output_port);
-        let far = || Self::far(parts, port, vc);
+        let far = || Self::far(parts, part, (output_port, vc));
         let waiting =
             |(part, queue): Buffer| parts.routers(part).state.queues[queue as usize].flits.len();
         let is_full = |buffer| port.needs_room && 2 * far().map(waiting).sum::<u32>() > buffer;
@@ -216,21 +208,17 @@ impl FlitRouters {
         if !takes_room || held.due() >= need {
             return None;
         }
-        Some(Self::far(parts, port, vc).collect())
+        Some(Self::far(parts, part, (output_port, vc)).collect())
     }
 
-    /// The queues with flits at the far end of an output's virtual channel.
+    /// The queues with flits at the far end of a virtual channel of a part's output.
     fn far<'a>(
         parts: &Parts<'a, '_>,
-        port: &Output,
-        vc: u8,
+        part: usize,
+        (output, vc): (u32, u8),
     ) -> impl Iterator<Item = Buffer> + use<'a> {
-        let part = port.far_part as usize;
-        let far = parts.routers(part);
-        let router = &far.ports.routers[port.far_router as usize];
-        let input_vc =
-            far.ports.queue(router, (u32::from(port.far_input) << far.ports.shift) + u32::from(vc));
-        far.filled(part, narrow::<u32>(input_vc))
+        let (far, input_vc) = parts.far_end(part, output, vc);
+        parts.routers(far).filled(far, input_vc)
     }
 
     /// The queues with the flits that a queue waits for and that are not under way.

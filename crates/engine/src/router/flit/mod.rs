@@ -425,6 +425,14 @@ impl Routers for FlitRouters {
         self.state.waits.is_some()
     }
 
+    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.links.channel(output).map_or(0, |channel| channel.flits_missing(vc))
+    }
+
+    fn room_due(&self, place: u32) -> u32 {
+        self.state.vcs[place as usize].due()
+    }
+
     fn output_free_at(&self, output: u32) -> Tick {
         self.state.outputs[output as usize].line
     }

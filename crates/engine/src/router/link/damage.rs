@@ -116,6 +116,7 @@ impl Damage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab_base::narrow::narrow;
 
     fn errors(bit_error_rate: f64, bursts: Option<Bursts>) -> LinkErrors {
         LinkErrors { bit_error_rate, bursts, seed: 5, ..LinkErrors::default() }
@@ -141,7 +142,7 @@ mod tests {
         for (rate, bits) in [(1e-4, 2_304), (1e-3, 128), (1e-6, 100_000), (0.5, 3), (0.01, 1_000)] {
             let packets = 100_000;
             let found = damaged(&errors(rate, None), 3, packets, bits) as f64;
-            let share = 1.0 - (1.0 - rate).powi(bits as i32);
+            let share = 1.0 - (1.0 - rate).powi(narrow::<i32>(bits));
             let mean = share * packets as f64;
             let deviation = (mean * (1.0 - share)).sqrt();
             assert!((found - mean).abs() < 4.0 * deviation, "{rate}: {found} instead of {mean}");

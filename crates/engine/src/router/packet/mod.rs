@@ -420,6 +420,14 @@ impl Routers for PacketRouters {
         });
     }
 
+    fn room_due(&self, place: u32) -> u32 {
+        self.shared.credits.due(place)
+    }
+
+    fn flits_kept(&self, output: u32, vc: u8) -> u32 {
+        self.shared.links.channel(output).map_or(0, |channel| channel.flits_kept(vc))
+    }
+
     fn output_free_at(&self, output: u32) -> Tick {
         let (router, layout) = self.shared.ports.router_of_output(output);
         let own = (output - layout.first_output) as usize;

@@ -13,6 +13,7 @@ use crate::frame::tick::Tick;
 use crate::network::context::NetworkContext;
 use crate::network::ports::RouterLayout;
 use crate::part::Part;
+use crate::router::blocked::Blocked as _;
 use crate::router::packet::allocation::Obstacle;
 use crate::router::packet::cell::{DEAD, NEEDS_ROOM, Shape, with_cells};
 use crate::router::packet::credits::{Credit, Credits};
@@ -125,7 +126,7 @@ impl PacketRouters {
             .checked_sub(routers.network_outputs(layout))
             .filter(|_| resources.are_limited())?;
         let terminal = layout.first_terminal + own / routers.ejection_channels;
-        let head = routers.head_of(buffer);
+        let head = routers.first_packet(buffer);
         let completes = head != NONE && common.packets.origins[head as usize].completes_request();
         if !completes || resources.0.due(terminal) > 0 {
             return None;
@@ -144,7 +145,7 @@ impl PacketRouters {
                 let room = routers.shared.credits.due(injection.room + narrow::<u32>(vc));
                 let input = layout.first_input + u32::from(injection.port);
                 let behind = (part, (input << routers.shared.size.shift) + narrow::<u32>(vc));
-                let flits = Self::flits_arrived(parts, behind);
+                let flits = parts.flits_arrived(behind);
                 let is_full = room < u32::from(hosts.sources.queues[queue].flits)
                     && room + flits == common.context.parameters.injection_buffer;
                 if !is_full {

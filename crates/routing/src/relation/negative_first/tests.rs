@@ -4,6 +4,7 @@ use super::*;
 use crate::relation::Hop;
 use crate::relation_proof::tests::changed;
 use crate::{RelationProof, prove_relation, test_fabric};
+use flitlab_base::narrow::narrow;
 use flitlab_fabric::builders::Tree;
 use flitlab_fabric::{Faults, Torus};
 use rand::{RngExt, SeedableRng};
@@ -57,7 +58,8 @@ fn on_whole_meshes_all_shortest_paths_with_the_negative_hops_first_are_offered()
                 let leading: Vec<u32> = (0..torus.directions()).filter(leads).collect();
                 let negative = leading.iter().any(|&it| !torus.positive(it));
                 let first = leading.iter().filter(|it| torus.positive(**it) != negative);
-                let hops = first.flat_map(|&it| (0..vcs).map(move |vc| Hop::new(it as u16, vc)));
+                let hops =
+                    first.flat_map(|&it| (0..vcs).map(move |vc| Hop::new(narrow::<u16>(it), vc)));
                 let hops: Vec<Hop> = hops.collect();
                 assert_eq!(relation.hops(relation.injected(from), to), hops, "{sizes:?}");
             }
@@ -118,9 +120,9 @@ fn each_forbidden_turn_closes_a_cycle() {
             let after = relation.arrived(fabric.outputs(from).start + plus, 0);
             let mutant = changed(&fabric, &relation, |state, destination, hops| {
                 if destination == to && state == relation.injected(from) {
-                    hops.push(Hop::new(plus as u16, 0));
+                    hops.push(Hop::new(narrow::<u16>(plus), 0));
                 } else if destination == to && state == after {
-                    hops.push(Hop::new(minus as u16, 0));
+                    hops.push(Hop::new(narrow::<u16>(minus), 0));
                 }
             });
             let proof = prove_relation(&fabric, &mutant);

@@ -1,6 +1,7 @@
 //! Carries a small schedule out, in tests: matches messages in order and follows what each
 //! operation depends on.
 
+use flitlab_base::narrow::narrow;
 use std::collections::{HashMap, VecDeque};
 
 use crate::application::{Action, Schedule, Until};
@@ -43,7 +44,7 @@ type Queues = HashMap<(u32, u32, u32), VecDeque<u32>>;
 /// If it doesn't come to an end, if messages are left, or if one has another size than its receive.
 pub(in crate::application) fn carry_out(schedule: &Schedule) -> Carried {
     let ranks = schedule.ranks();
-    let count = schedule.operations().len() as u32;
+    let count = narrow::<u32>(schedule.operations().len());
     let mut states: Vec<State> = (0..count)
         .map(|number| State { knows: 1 << (schedule.rank_of(number) % 64), ..State::default() })
         .collect();

@@ -3,6 +3,7 @@
 use super::executor::carry_out;
 use super::*;
 use crate::application::{Action, Operation, check};
+use flitlab_base::narrow::narrow;
 
 fn npb(benchmark: &str, class: &str, ranks: u32, iterations: u32) -> Parameters {
     Parameters {
@@ -291,7 +292,8 @@ fn waits_meet_in_few_dependencies() {
     // Linear all-to-all twice: 62 operations meet in one, of which the next 62 wait.
     let parameters = Parameters { bytes: Some(8), iterations: Some(2), ..of_ranks(32) };
     let schedule = make("all-to-all", &parameters).unwrap();
-    let edges: u32 = (0..schedule.operations().len() as u32).map(|it| schedule.waits(it)).sum();
+    let edges: u32 =
+        (0..narrow::<u32>(schedule.operations().len())).map(|it| schedule.waits(it)).sum();
     assert_eq!(edges, 32 * 3 * 62);
     assert_eq!(schedule.operation(62), &Operation { phase: 1, ..Operation::compute(0) });
 }

@@ -1,5 +1,6 @@
 //! GOAL files that are right survive being written; wrong ones are refused with their line or byte.
 
+use flitlab_base::narrow::narrow;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -52,7 +53,7 @@ fn assert_survives(schedule: &Schedule) {
     let text = written(schedule, Form::Text);
     let again = read_bytes(&text).unwrap();
     assert_eq!(without_labels(&again), without_labels(schedule));
-    for number in 0..schedule.operations().len() as u32 {
+    for number in 0..narrow::<u32>(schedule.operations().len()) {
         assert!(schedule.label(number).is_none() || schedule.label(number) == again.label(number));
     }
     assert_eq!(written(&again, Form::Text), text);

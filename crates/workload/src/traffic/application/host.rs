@@ -16,7 +16,9 @@ use super::stream::{Stream, Streams, Task};
 use crate::application::{
     ANY, Action, Found, Line, Lines, Matching, Operation, Schedule, Stuck, Until,
 };
-use crate::traffic::{Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
+use crate::traffic::{
+    Created, Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved,
+};
 use flitlab_base::mix::Mix;
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_base::prefetch::{Stage, prefetch};
@@ -635,11 +637,7 @@ impl Workload for Application {
 
     /// The next message that a terminal gives to its adapter at `now`, if there is one, and when to
     /// ask again.
-    fn create(
-        &mut self,
-        terminal: u32,
-        now: Picoseconds,
-    ) -> (Option<Message>, Option<Picoseconds>) {
+    fn create(&mut self, terminal: u32, now: Picoseconds) -> Created {
         self.run_until(terminal, now);
         let ApplicationState { hosts, outgoing, .. } = &mut self.state;
         let host = &mut hosts[terminal as usize];

@@ -358,6 +358,7 @@ fn a_mixture_is_the_sum_of_its_parts() {
 }
 
 #[test]
+#[expect(clippy::cast_possible_truncation, reason = "rates are equal but for rounding")]
 fn a_matrix_has_rates_in_proportion() {
     let entries = "list = [[0, 1, 1.0], [5, 4, 0.5], [0, 5, 3.0], [4, 4, 1.5]]";
     let spec = PatternSpec::new("matrix", entries);

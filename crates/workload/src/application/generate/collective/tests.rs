@@ -6,6 +6,7 @@ use super::*;
 use crate::application::generate::executor::{Carried, carry_out};
 use crate::application::generate::program::of_ranks;
 use crate::application::{Action, Schedule, check};
+use flitlab_base::narrow::narrow;
 
 const RANKS: [u32; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 32, 33, 48];
 
@@ -94,7 +95,7 @@ fn has_to_know(name: &str, rank: u32, of: u32, root: u32) -> bool {
 }
 
 fn assert_reaches(what: &str, carried: &Carried, name: &str, root: u32) {
-    let ranks = carried.knows.len() as u32;
+    let ranks = narrow::<u32>(carried.knows.len());
     for rank in 0..ranks {
         for of in (0..ranks).filter(|&of| has_to_know(name, rank, of, root)) {
             let knows = carried.knows[rank as usize] >> of & 1 == 1;
@@ -244,7 +245,7 @@ fn in_nodes(algorithm: &Algorithm, ranks: u32, each: u32, call: &Call) -> Schedu
 
 /// Bytes that all ranks send between nodes.
 fn between_nodes(schedule: &Schedule, each: u32) -> u64 {
-    let numbers = 0..schedule.operations().len() as u32;
+    let numbers = 0..narrow::<u32>(schedule.operations().len());
     let sends = numbers.filter_map(|number| {
         let operation = schedule.operation(number);
         let crosses = schedule.rank_of(number) / each != operation.peer / each;
@@ -327,7 +328,7 @@ fn channels_share_the_bytes_and_begin_with_other_ranks() {
         assert_eq!(between_nodes(&four, each), between_nodes(&one, each), "{what}");
         // Each rank of a node sends to other nodes, and not one of them alone.
         let sends_out = |schedule: &Schedule| {
-            let numbers = 0..schedule.operations().len() as u32;
+            let numbers = 0..narrow::<u32>(schedule.operations().len());
             let out = numbers.filter(|&number| {
                 let operation = schedule.operation(number);
                 operation.action == Action::Send

@@ -320,7 +320,7 @@ mod tests {
         };
         let schedule = hierarchical(16).unwrap();
         assert_eq!(check(&schedule), []);
-        let numbers = 0..schedule.operations().len() as u32;
+        let numbers = 0..narrow::<u32>(schedule.operations().len());
         let crosses = numbers.filter_map(|number| {
             let operation = schedule.operation(number);
             let sends = operation.action == crate::application::Action::Send;

@@ -1,5 +1,6 @@
 //! Traces of Chakra written here, and read.
 
+use flitlab_base::narrow::narrow;
 use prost::Message;
 
 use super::message::{Attribute, GlobalMetadata, Node, Tensors};
@@ -88,12 +89,12 @@ fn collective_operations_move_as_much_as_in_astra_sim() {
             assert!(carried.sent.iter().all(|sent| *sent == carried.sent[0]));
             (carried.sent[0], carried.rounds)
         };
-        let (size, n) = (size as u64, ranks as u64);
+        let (size, n) = (narrow::<u64>(size), ranks as u64);
         // An all-reduce around a ring: 2 (n - 1) / n of the buffer, in 2 (n - 1) steps.
-        assert_eq!(sent(0), (2 * (n - 1) * size / n, 2 * (n as u32 - 1)));
+        assert_eq!(sent(0), (2 * (n - 1) * size / n, 2 * (narrow::<u32>(n) - 1)));
         // All-gather of buffers; reduce-scatter and all-to-all of parts of a buffer.
-        assert_eq!(sent(2), ((n - 1) * size, n as u32 - 1));
-        assert_eq!(sent(7), ((n - 1) * size / n, n as u32 - 1));
+        assert_eq!(sent(2), ((n - 1) * size, narrow::<u32>(n) - 1));
+        assert_eq!(sent(7), ((n - 1) * size / n, narrow::<u32>(n) - 1));
         assert_eq!(sent(6), ((n - 1) * size / n, 1));
     }
     let halving = Options { algorithm: Some("halving-doubling".into()), ..Options::default() };

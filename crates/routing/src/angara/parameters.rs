@@ -46,7 +46,8 @@ impl Freedoms {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stop {
     /// A generation's gain is small if it lowers the best sigma(4) by fewer hundredths than these,
-    /// from 0 to 100. The paper names 5. With 0 no gain is small.
+    /// from 0 to 100. The paper names 0.05 of the best fitness; 5 is one reading of that. With 0 no
+    /// gain is small.
     pub improvement_percent: u32,
     /// What a small gain does.
     pub small_gain: SmallGain,

@@ -49,8 +49,8 @@ pub(super) fn sssp(reader: &mut Reader<'_>) -> Option<SsspReading> {
 pub(super) fn genetic(reader: &mut Reader<'_>) -> Option<Stop> {
     let mut percent = Stop::default().improvement_percent;
     let doc = "Algorithm genetic ends after 30 generations in a row without a better table. A table is better by \
-               little if its sigma(4) is lower by fewer hundredths than these; the paper names 5. With 0 no gain is \
-               small.";
+               little if its sigma(4) is lower by fewer hundredths than these. The paper names 0.05 of the best \
+               fitness; 5 is one reading of that. With 0 no gain is small.";
     reader.set("genetic_improvement_percent", &Whole { range: 0..=100 }, &mut percent, doc);
     let doc = "What a small gain does to algorithm genetic, as the paper's sentence may be read.";
     let small_gain = choice(reader, "genetic_small_gain", doc);

@@ -30,10 +30,10 @@ use requests::{DAY, Request, requests};
 /// The machine.
 const SIZES: &[u32] = &[4, 4, 4, 4];
 
-/// The seeds of the days; a quick run has the first. Of the first five seeds these are the ones whose
-/// second day asks for more than half of the machine: between two jobs the model has a day's pause
-/// now and then.
-const SEEDS: [u64; 3] = [3, 4, 5];
+/// The seeds of the days; a quick run has the first. These are the first three whose second day asks
+/// for more than half of the machine, but for no more than all of it: now and then the model has a
+/// day's pause between two jobs, or more than a machine could ever run.
+const SEEDS: [u64; 3] = [3, 5, 8];
 
 /// Hours of the day at which jobs exchange messages; a quick run has the first.
 const HOURS: [u64; 6] = [12, 16, 20, 0, 4, 8];
@@ -351,15 +351,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_days_are_those_that_ask_for_more_than_half_of_the_machine() {
-        let nodes = SIZES.iter().product();
+    fn the_days_are_the_first_that_ask_for_half_of_the_machine_to_all_of_it() {
+        let nodes: u32 = SIZES.iter().product();
         let is_busy = |seed: &u64| {
             let asked = requests(nodes, 2, &mut ChaCha8Rng::seed_from_u64(*seed));
             let second = asked.iter().filter(|it| it.submitted >= DAY);
-            2 * second.map(|it| u64::from(it.nodes) * it.runtime).sum::<u64>()
-                > DAY * u64::from(nodes)
+            let asked: u64 = second.map(|it| u64::from(it.nodes) * it.runtime).sum();
+            let all = DAY * u64::from(nodes);
+            all < 2 * asked && asked <= all
         };
-        let busy: Vec<u64> = (1..=5).filter(is_busy).collect();
-        assert_eq!(busy, SEEDS);
+        assert!((1..).filter(is_busy).take(SEEDS.len()).eq(SEEDS));
     }
 }

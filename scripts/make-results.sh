@@ -31,6 +31,7 @@ hyperx-beside-clos          sweep scenarios/hyperx/beside-clos.toml | latency
 angara/table2               reproduce angara-table2
 angara/fig4                 reproduce angara-fig4
 angara/fig6                 reproduce angara-fig6
+angara/day                  reproduce angara-day
 angara/fig5                 reproduce angara-fig5
 angara/table3               reproduce angara-table3
 angara-collectives          reproduce angara-collectives

@@ -123,6 +123,10 @@ use std::sync::Arc;
 
 use flitlab_fabric::{Channel, Fabric};
 
+/// The hops for which a way has room at once: what is listed for every pair is not made longer step by
+/// step.
+const USUAL_HOPS: usize = 32;
+
 /// The routes of a fabric, by the rule that packets follow.
 #[derive(Clone, Debug)]
 pub enum Routes {
@@ -269,7 +273,7 @@ impl Routes {
         mut each: impl FnMut(&[Channel], f64),
     ) {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
-        let mut way = Vec::new();
+        let mut way = Vec::with_capacity(USUAL_HOPS);
         match self {
             Self::DirectionOrder(order) if order.draws() => {
                 let (source, destination) = (router(source), router(destination));

@@ -59,10 +59,9 @@ struct Row {
     /// By the reading of BFS that is nearest to Table 2.
     load_nearest_bfs: u64,
     load_genetic: Option<u64>,
-    /// With the paper's second rule for ending as well.
-    /// Where a small gain ends the search.
+    /// With the paper's second rule for ending as well, where a small gain ends the search.
     load_ended_genetic: Option<u64>,
-    /// Where a small gain counts as none.
+    /// The same, where a small gain counts as none.
     load_counting_genetic: Option<u64>,
     load_sssp: u64,
     load_balanced: u64,

@@ -151,7 +151,7 @@ pub fn bounds(extent: Extent<'_>, progress: Progress<'_>) -> Reproduction {
 }
 
 fn cases(quick: bool) -> Vec<Case> {
-    let windows = if quick { 10 } else { 120 };
+    let windows = if quick { 10 } else { 400 };
     let mut cases = Vec::new();
     for subject in if quick { &SUBJECTS[..1] } else { &SUBJECTS[..] } {
         for rule in subject.rules.iter().copied().chain([(ANY, subject.rules[0].1)]) {
@@ -165,8 +165,9 @@ fn cases(quick: bool) -> Vec<Case> {
 fn scenario(case: &Case) -> String {
     let &Case { subject: &Subject { topology, vcs, .. }, pattern, rule, windows } = case;
     let routers = IdealRouters { vcs, packet: 16, buffer: 64, behind: 32 * vcs };
-    // Next to saturation queues take tens of microseconds to fill: with less such loads are undecided.
-    let warm_up = windows / 3;
+    // Next to saturation queues take tens of microseconds to fill and hundreds to run empty again: with less
+    // such loads are undecided.
+    let warm_up = (windows / 10).max(10);
     format!(
         "topology.{topology}\nrouting.relation.rule = {}\n{routers}\n\
          [traffic]\npattern = {}\nload = 1.0\n\

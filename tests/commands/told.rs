@@ -222,6 +222,13 @@ fn keys_of_an_algorithm_that_is_not_chosen_are_told() {
     assert!(!said(&["route", "a.toml", "--algorithm", "bfs"]).contains("ignores"));
     scenario("bfs_ties = \"ascending\"\nalgorithm = \"bfs\"");
     assert!(!said(&["check", "a.toml"]).contains("ignores"));
+
+    let genetic = "algorithm = \"genetic\"\ngenetic_small_gain = \"counts\"\n";
+    for (percent, is_told) in [(0, true), (5, false)] {
+        scenario(&format!("{genetic}genetic_improvement_percent = {percent}"));
+        let said = said(&["check", "a.toml"]);
+        assert_eq!(said.contains("`genetic_small_gain` has nothing to do"), is_told, "{said}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
 use flitlab_routing::agnostic::NoTable;
 use flitlab_routing::angara::{
-    Algorithm, Choices, Freedoms, Parameters, memory_needed, unroutable,
+    Algorithm, Choices, Freedoms, Parameters, Stop, memory_needed, unroutable,
 };
 use flitlab_routing::path_selection::NoSelection;
 use flitlab_routing::relation::NoRelation;
@@ -233,6 +233,16 @@ impl RoutingSpec {
             ("sssp", parameters.sssp != usual.sssp),
             ("genetic", parameters.genetic != usual.genetic),
         ];
+        let Stop { improvement_percent, small_gain } = parameters.genetic;
+        if algorithm.name == "genetic"
+            && improvement_percent == 0
+            && small_gain != usual.genetic.small_gain
+        {
+            return Some(
+                "`genetic_small_gain` has nothing to do: with `genetic_improvement_percent` 0 no gain is small"
+                    .into(),
+            );
+        }
         let ignored = set.iter().filter(|(name, is_set)| *is_set && *name != algorithm.name);
         let keys: Vec<String> = ignored.map(|(name, _)| format!("`{name}_`")).collect();
         let text = || {

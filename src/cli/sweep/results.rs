@@ -212,7 +212,8 @@ impl<'f> Results<'f> {
             let notes: String = match self.loads {
                 Loads::Curve(_) => knees_text(summary.points),
                 Loads::Written { .. } | Loads::Saturation { .. } => {
-                    summary.saturation.iter().map(|note| saturation_text(note, repeated)).collect()
+                    let text = |note| saturation_text(note, summary.points, repeated);
+                    summary.saturation.iter().map(text).collect()
                 }
             };
             print_text(&format!("{notes}results in {place}\n"))?;
@@ -330,12 +331,24 @@ pub(super) fn point_text(label: &Label, row: &PointRow, repeated: bool) -> Strin
     }
 }
 
-fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
+/// What a search has found. `points` are those that the searches tried.
+fn saturation_text(note: &SaturationNote, points: &[report::Point], repeated: bool) -> String {
     let SustainedLoad { label, found } = &note.found;
+    let is_undecided = |load: f64| {
+        let is_it = |point: &&report::Point| {
+            let at = point.measured.offered_load;
+            (&point.label.series, point.label.seed) == (&label.series, label.seed)
+                && at.is_some_and(|at| (at - load).abs() < note.tolerance / 2.0)
+        };
+        points.iter().find(is_it).is_some_and(|it| it.measured.status == Status::Undecided)
+    };
     let series = if label.series.is_empty() { "saturation" } else { &label.series };
     let seed = if repeated { format!(", seed {}", label.seed) } else { String::new() };
     let load = found.sustained_load;
     match found.lowest_load_not_sustained {
+        Some(failed) if is_undecided(failed) => {
+            format!("  {series}{seed}: sustains load {load:.4}, and {failed:.4} is undecided\n")
+        }
         Some(failed) => format!("  {series}{seed}: sustains load {load:.4}, not {failed:.4}\n"),
         None => format!(
             "  {series}{seed}: sustains load {load:.4}, the highest that its bound allows\n"
@@ -346,6 +359,7 @@ fn saturation_text(note: &SaturationNote, repeated: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use flitlab::report::Sustained;
 
     #[test]
     fn an_interrupted_load_is_not_called_a_deadlock() {
@@ -380,5 +394,23 @@ mod tests {
         assert_eq!(told(&[(0.1, NotSteady)]), "  the curve: sustains no load, 0.1000 neither\n");
         let none = "  the curve: no load is shown to be sustained, and 0.1000 is undecided\n";
         assert_eq!(told(&[(0.1, Undecided)]), none);
+
+        let point = |status, load, seed| report::Point {
+            label: Label { series: "a".into(), seed, ..Label::default() },
+            measured: PointRow { status, offered_load: Some(load), ..PointRow::default() },
+            ..report::Point::default()
+        };
+        let points = [point(Steady, 0.5, 2), point(NotSteady, 0.52, 1), point(Undecided, 0.52, 2)];
+        let search = |seed| SaturationNote {
+            found: SustainedLoad {
+                label: Label { series: "a".into(), seed, ..Label::default() },
+                found: Sustained { sustained_load: 0.5, lowest_load_not_sustained: Some(0.52) },
+            },
+            criterion: "",
+            tolerance: 0.02,
+        };
+        let told = [1, 2].map(|seed| saturation_text(&search(seed), &points, true));
+        assert_eq!(told[0], "  a, seed 1: sustains load 0.5000, not 0.5200\n");
+        assert_eq!(told[1], "  a, seed 2: sustains load 0.5000, and 0.5200 is undecided\n");
     }
 }

@@ -24,7 +24,7 @@ use flitlab_fabric::{Torus, sizes_text};
 use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure_among};
 use flitlab_report::rows_text;
 use flitlab_workload::traffic::MAX_WORKLOADS;
-use machine::{RULES, Rule, Started, run};
+use machine::{ALGORITHM, RULES, Rule, Started, run};
 use requests::{DAY, Request, requests};
 
 /// The machine.
@@ -142,7 +142,8 @@ impl Day {
     fn new(seed: u64, rule: Rule, extent: Extent<'_>) -> Result<Self, Flawed> {
         let torus = Torus::new(SIZES, &[]).expect("sizes of a torus");
         let requests = requests(torus.nodes(), 2, &mut ChaCha8Rng::seed_from_u64(seed));
-        let started = run(&torus, rule, &requests)?;
+        let of = format!("jobs of seed {seed} on {SIZES:?} by {rule:?} and {ALGORITHM:?}");
+        let started = extent.simulated(&of, || run(&torus, rule, &requests))?;
         let mut day = Self { rule, seed, requests, started, exchanges: Vec::new() };
         let hours = if extent.quick { &HOURS[..1] } else { &HOURS };
         for &hour in hours {
@@ -207,9 +208,7 @@ impl Day {
         };
         let fullest: Vec<f64> = counted
             .iter()
-            .filter_map(|it| {
-                Some(it.0.quality.as_ref()?.load.maximum / (it.0.nodes.len() as f64 - 1.0))
-            })
+            .filter_map(|it| Some(it.0.table?.fullest / (it.0.nodes.len() as f64 - 1.0)))
             .collect();
         let by_nodes = |ratio: fn(&ExchangeRow) -> f64| {
             let nodes: usize = self.exchanges.iter().map(|it| it.nodes).sum();
@@ -247,8 +246,8 @@ impl Day {
                 started_s: it.at,
                 runtime_s: runtime,
                 refused: it.refused,
-                fullest_channel_routes: it.quality.as_ref().map(|it| it.load.maximum),
-                hops_mean: it.quality.as_ref().map(|it| it.hops_mean),
+                fullest_channel_routes: it.table.map(|it| it.fullest),
+                hops_mean: it.table.map(|it| it.hops_mean),
             }
         })
     }

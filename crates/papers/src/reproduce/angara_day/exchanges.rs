@@ -58,7 +58,8 @@ pub(super) fn exchanges(
 /// The bytes of a message of a job of so many nodes, and how long its exchange takes at best.
 fn at_best(torus: &Torus, count: usize, extent: Extent<'_>) -> Result<(u64, f64), Flawed> {
     let all: Vec<u32> = (0..torus.nodes()).collect();
-    let nodes = least_load(torus, &all, count)?;
+    let of = format!("{count} nodes of {:?} with the least load by {ALGORITHM:?}", torus.sizes());
+    let nodes = extent.simulated(&of, || least_load(torus, &all, count))?;
     let nodes = nodes.expect("an empty torus has routes for any number of nodes");
     let unit = in_own_network(torus, &nodes, UNIT_BYTES, extent);
     let bytes = UNIT_BYTES * rounded::<u64>(ABOUT_US / unit).max(1);
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn a_job_that_runs_by_itself_is_not_slowed_and_no_job_is_no_exchange() {
         let torus = Torus::new(&[4, 2], &[]).unwrap();
-        let job = |nodes| Started { request: 0, at: 0, refused: false, nodes, quality: None };
+        let job = |nodes| Started { request: 0, at: 0, refused: false, nodes, table: None };
         // Every second node of a ring of four: the two jobs meet on its channels.
         let (left, right) = (job(vec![0, 2, 4, 6]), job(vec![1, 3, 5, 7]));
         for rule in RULES.into_iter().filter(|rule| !rule.own_table) {

@@ -7,13 +7,14 @@
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use super::super::Flawed;
 use super::super::tori::{SEED, table};
 use super::requests::Request;
 use flitlab_fabric::{Faults, Torus};
+use flitlab_routing::Region;
 use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Job, Parameters, job_nodes};
-use flitlab_routing::{Quality, Region};
 
 /// The algorithm of all tables: the paper's.
 pub(super) const ALGORITHM: flitlab_base::registry::Row<Algorithm> = Algorithm::SSSP;
@@ -45,7 +46,7 @@ pub(super) const RULES: [Rule; 3] = [
 ];
 
 /// A job that has been given its nodes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Started {
     /// The number of its request.
     pub request: usize,
@@ -55,12 +56,20 @@ pub(super) struct Started {
     pub refused: bool,
     /// In ascending order.
     pub nodes: Vec<u32>,
-    /// Of its own table; `None` of a job without one, or on a single node.
-    pub quality: Option<Quality>,
+    /// `None` of a job without a table of its own, or on a single node.
+    pub table: Option<OwnTable>,
 }
 
-/// The nodes of a job, and the quality of its own table.
-type Given = (Vec<u32>, Option<Quality>);
+/// The figures of a job's own table.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct OwnTable {
+    /// Routes on the fullest channel.
+    pub fullest: f64,
+    pub hops_mean: f64,
+}
+
+/// The nodes of a job, and its own table.
+type Given = (Vec<u32>, Option<OwnTable>);
 
 /// What became of all requests, in the order in which they began.
 ///
@@ -169,7 +178,7 @@ impl Machine<'_> {
     /// Whether a job has been given nodes.
     fn start(&mut self, now: u64, request: usize, requests: &[Request]) -> Result<bool, Flawed> {
         let Request { nodes, runtime, .. } = requests[request];
-        let Some((nodes, quality)) = self.nodes(nodes as usize)? else {
+        let Some((nodes, table)) = self.nodes(nodes as usize)? else {
             self.refused[request] = true;
             return Ok(false);
         };
@@ -178,7 +187,7 @@ impl Machine<'_> {
         let place = self.running.partition_point(|it| it.0 <= end);
         self.running.insert(place, (end, self.started.len()));
         let refused = self.refused[request];
-        self.started.push(Started { request, at: now, refused, nodes, quality });
+        self.started.push(Started { request, at: now, refused, nodes, table });
         Ok(true)
     }
 
@@ -200,7 +209,7 @@ impl Machine<'_> {
         if !self.rule.own_table || count == 1 {
             return Ok(Some((nodes, None)));
         }
-        Ok(own_table(self.torus, &nodes)?.map(|quality| (nodes, Some(quality))))
+        Ok(own_table(self.torus, &nodes)?.map(|table| (nodes, Some(table))))
     }
 }
 
@@ -217,7 +226,7 @@ pub(super) fn least_load(
 }
 
 /// The proved table of routes among these nodes alone; `None` if two of them have none.
-fn own_table(torus: &Torus, nodes: &[u32]) -> Result<Option<Quality>, Flawed> {
+fn own_table(torus: &Torus, nodes: &[u32]) -> Result<Option<OwnTable>, Flawed> {
     let outside = (0..torus.nodes()).filter(|node| nodes.binary_search(node).is_err()).collect();
     // Nodes that do not hang together make no fabric.
     let Ok(fabric) = torus.fabric(&Faults { outside, ..Faults::default() }) else {
@@ -228,7 +237,7 @@ fn own_table(torus: &Torus, nodes: &[u32]) -> Result<Option<Quality>, Flawed> {
         return Ok(None);
     }
     let (_, quality, _) = table(&choices, ALGORITHM, &Parameters::default())?;
-    Ok(Some(quality))
+    Ok(Some(OwnTable { fullest: quality.load.maximum, hops_mean: quality.hops_mean }))
 }
 
 #[cfg(test)]
@@ -280,7 +289,7 @@ mod tests {
                     assert!(until[node as usize] <= it.at, "{rule:?}: {it:?}");
                     until[node as usize] = it.at + request.runtime;
                 }
-                assert_eq!(it.quality.is_some(), rule.own_table && it.nodes.len() > 1);
+                assert_eq!(it.table.is_some(), rule.own_table && it.nodes.len() > 1);
             }
         }
     }

@@ -10,9 +10,9 @@
 
 use cpu_time::ThreadTime;
 use flitlab::registry::Row;
-use flitlab::routing::agnostic::{ALGORITHMS, Parameters};
-use flitlab::routing::angara::{self, Algorithm, Choices, Freedoms};
-use flitlab::routing::{ForwardingQuality, Quality, Region};
+use flitlab::tables::agnostic::{ALGORITHMS, Parameters};
+use flitlab::tables::angara::{self, Algorithm, Choices, Freedoms};
+use flitlab::tables::{ForwardingQuality, Quality, Region};
 use flitlab::topology::builders::SwitchedTorus;
 use flitlab::topology::{Faults, Torus};
 

@@ -8,8 +8,8 @@
 use std::error::Error;
 use std::path::Path;
 
-use flitlab::routing::agnostic::{Algorithm, Parameters};
-use flitlab::routing::{ForwardingQuality, prove_forwarding};
+use flitlab::tables::agnostic::{Algorithm, Parameters};
+use flitlab::tables::{ForwardingQuality, prove_forwarding};
 use flitlab::topology::netlist::Netlist;
 
 /// What is known of a table without simulating it.

@@ -10,10 +10,10 @@ use std::error::Error;
 
 use flitlab::package;
 use flitlab::registry::{Registry, Row};
-use flitlab::routing::agnostic::{Algorithm, NoTable, Parameters, Task};
-use flitlab::routing::{ForwardingProof, prove_forwarding};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
+use flitlab::tables::agnostic::{Algorithm, NoTable, Parameters, Task};
+use flitlab::tables::{ForwardingProof, prove_forwarding};
 use flitlab::topology::Fabric;
 
 /// The channels of a tree close no cycle, so packets can't deadlock. But all traffic meets at the

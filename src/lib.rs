@@ -8,7 +8,8 @@
 //! | `flitlab-base` | [`units`], [`memory`], [`printable`], [`text_file`], [`document`] | numbers, units, files, TOML documents with places |
 //! | `flitlab-fabric` | [`topology`] | fabrics: routers, terminals, directed channels, what has failed |
 //! | `flitlab-model` | in [`engine`] and [`measure`] | parameters of routers and links; records of packets and channels |
-//! | `flitlab-routing` | [`routing`], [`adaptive`] | routes, tables, relations, adaptive rules, proofs |
+//! | `flitlab-routing` | [`routing`], [`adaptive`] | what routers follow: routes, tables, relations, adaptive rules |
+//! | `flitlab-tables` | [`tables`] | what makes and proves them: algorithms, proofs, bounds |
 //! | `flitlab-workload` | [`application`], [`traffic`] | what ranks do; who sends what to whom, when |
 //! | `flitlab-engine` | [`engine`] | the simulator |
 //! | `flitlab-measure` | [`measure`] | latency, throughput, steady state, saturation, bounds |
@@ -59,4 +60,5 @@ pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
 pub use flitlab_scenario as scenario;
 pub use flitlab_scenario::executor as sweep;
+pub use flitlab_tables as tables;
 pub use flitlab_workload::{application, formats, traffic};

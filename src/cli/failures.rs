@@ -14,8 +14,8 @@ use super::threads::Threads;
 use super::{Failure, folder};
 use flitlab::report::figure::{Medium, Scale, Series, Style, xy_figure};
 use flitlab::report::rows_text;
-use flitlab::routing::angara::{self, resilience};
 use flitlab::scenario::Network;
+use flitlab::tables::angara::{self, resilience};
 use flitlab::topology::{Faults, Torus};
 
 /// Count how many random failures an Angara routing survives

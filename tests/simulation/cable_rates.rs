@@ -3,10 +3,11 @@
 
 use flitlab::engine::{EmptyNetwork, FlitSharing, Log, Parameters, RouterKind, run_script};
 use flitlab::report::Status;
-use flitlab::routing::agnostic::{self, Algorithm};
-use flitlab::routing::{DirectionOrder, ForwardingQuality, HalfRing, LoadBound, Paths, Routes};
+use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario as Checked};
 use flitlab::sweep::Simulation;
+use flitlab::tables::agnostic::{self, Algorithm};
+use flitlab::tables::{ForwardingQuality, LoadBound, Paths};
 use flitlab::topology::{
     CableClass, CableRate, CableSpeed, Cabling, Fabric, Faults, Torus, breadth_first,
 };

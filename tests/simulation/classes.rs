@@ -7,10 +7,9 @@ use std::sync::Arc;
 use flitlab::{
     engine::{Engine, FlitSharing, Log, PacketKind, Parameters, RouterKind, TrafficClass},
     routing::{
-        Adaptive, AdaptiveChannels, AdaptiveRules, DirectionOrder, DirectionRules, HalfRing,
-        Routes,
-        agnostic::{Algorithm, Parameters as TableParameters},
+        Adaptive, AdaptiveChannels, AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, Routes,
     },
+    tables::agnostic::{Algorithm, Parameters as TableParameters},
     topology::{Fabric, Faults, Torus},
     traffic::{Message, MessageKind, Script, Workload},
     units::{Bytes, Picoseconds},

@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use flitlab::engine::{Deadlock, Parameters, Switching, run_script};
-use flitlab::routing::{
-    DirectionOrder, DirectionRules, FlowControl, Freedom, HalfRing, Routes, prove_deadlock_free,
-};
+use flitlab::routing::{DirectionOrder, DirectionRules, HalfRing, Routes};
+use flitlab::tables::{FlowControl, Freedom, prove_deadlock_free};
 use flitlab::topology::{Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds};

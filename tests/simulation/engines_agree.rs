@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use flitlab::{
     engine::{DeliveredPacket, FlitSharing, Log, Parameters, RouterKind, run_script},
-    routing::{
-        RelationRoutes, Routes, VcAssignment,
-        relation::{RelationParameters, RelationRule, Targets},
-    },
+    routing::{RelationRoutes, Routes, VcAssignment, relation::Targets},
+    tables::relation_rules::{RelationParameters, RelationRule},
     topology::builders::RandomRegular,
     traffic::{Message, MessageKind, Script},
     units::Picoseconds,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use flitlab::formats::{Beginning, Fate, FileFormat, FileKind};
-use flitlab::routing::TableFile;
+use flitlab::tables::TableFile;
 
 /// The files below a folder with one of these endings.
 fn files(folder: &str, endings: &[&str]) -> Vec<PathBuf> {

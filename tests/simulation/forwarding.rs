@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use flitlab::{
     engine::{Deadlock, Log, Parameters, run_script},
-    routing::{
-        ForwardingTable, Routes, VirtualChannel, agnostic, agnostic::Algorithm, opensm::Dump,
+    routing::{ForwardingTable, Routes, VirtualChannel},
+    tables::{
+        agnostic::{self, Algorithm},
+        opensm::Dump,
         prove_forwarding,
     },
     topology::{Fabric, netlist::Netlist},

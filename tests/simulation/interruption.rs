@@ -9,13 +9,13 @@ use flitlab::{
         Interruption, LinkErrors, Log, MAX_VIRTUAL_CHANNELS, Parameters, Resend, Retry, RouterKind,
         Switching, TrafficClass,
     },
-    routing::{
-        ForwardingTable, Routes,
+    routing::{ForwardingTable, Routes},
+    scenario::{self, Deadlock, Document, Network, TableChange},
+    sweep::Simulation,
+    tables::{
         agnostic::{self, Algorithm},
         prove_forwarding,
     },
-    scenario::{self, Deadlock, Document, Network, TableChange},
-    sweep::Simulation,
     topology::{CableClass, Cabling, Channel, Fabric},
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},

@@ -8,8 +8,8 @@ use flitlab::engine::{
     Acknowledgements, Bursts, ChannelKind, Counters, Digest, Engine, FlitSharing, LinkErrors, Log,
     Parameters, Resend, Retry, RouterKind,
 };
-use flitlab::routing::agnostic::{self, Algorithm};
 use flitlab::routing::{DirectionOrder, DirectionRules, Routes};
+use flitlab::tables::agnostic::{self, Algorithm};
 use flitlab::topology::{CableClass, Cabling, Channel, Fabric, Faults, Torus};
 use flitlab::traffic::{CollectiveKind, CollectiveSpec, Message, MessageKind, Script};
 use flitlab::units::{Bytes, Picoseconds};

@@ -1,8 +1,8 @@
 //! Lower bounds of the load: against all choices of paths, against their own proof counted again,
 //! and against what the algorithms reach.
 
-use flitlab::routing::agnostic::{ALGORITHMS, Algorithm, Parameters};
-use flitlab::routing::{ForwardingQuality, LoadBound, Paths};
+use flitlab::tables::agnostic::{ALGORITHMS, Algorithm, Parameters};
+use flitlab::tables::{ForwardingQuality, LoadBound, Paths};
 use flitlab::topology::builders::{
     Dragonfly, GlobalCables, Kautz, RandomRegular, SwitchedTorus, Tree,
 };

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use flitlab::engine::{FlitSharing, Parameters, RouterKind, run_script};
 use flitlab::registry::Row;
-use flitlab::routing::relation::{RELATION_RULES, RelationParameters, RelationRule};
-use flitlab::routing::{Preference, RelationRoutes, Routes, prove_relation};
+use flitlab::routing::{Preference, RelationRoutes, Routes};
+use flitlab::tables::prove_relation;
+use flitlab::tables::relation_rules::{RELATION_RULES, RelationParameters, RelationRule};
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;

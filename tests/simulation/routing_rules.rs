@@ -7,9 +7,9 @@ use flitlab::{
     routing::{
         RelationRoutes, Routes,
         phased::{PhasedParameters, PhasedRule},
-        prove_relation,
         relation::Relation,
     },
+    tables::prove_relation,
     topology::{Fabric, builders::RandomRegular},
 };
 use flitlab_reference::agreement::can_be_delivered;

@@ -9,7 +9,8 @@ use flitlab::{
         CompletedMessage, Counters, DeliveredPacket, Digest, Engine, EngineState, Log, Parameters,
     },
     measure::{Collector, MeasurementState, Watch, end_of, measure_finite},
-    routing::{DirectionOrder, HalfRing, Routes, agnostic::Algorithm},
+    routing::{DirectionOrder, HalfRing, Routes},
+    tables::agnostic::Algorithm,
     topology::{Fabric, Faults, Torus},
     traffic::{
         Access, Answer, Application, ApplicationSpec, Between, Carrier, CollectiveKind,

@@ -4,11 +4,11 @@
 use flitlab::adaptive::{AdaptiveKind, Selection};
 use flitlab::measure::LongerWays;
 use flitlab::registry::Component;
-use flitlab::routing::path_selection::PathSelection;
 use flitlab::routing::phased::PhasedKind;
-use flitlab::routing::relation::RelationRule;
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
+use flitlab::tables::path_selection::PathSelection;
+use flitlab::tables::relation_rules::RelationRule;
 
 const DRAGONFLY: &str =
     "[topology.dragonfly]\ngroups = 9\ngroup_size = 4\nglobal_cables = 2\nterminals = 2\n";

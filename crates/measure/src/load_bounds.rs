@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::RelationRoutes;
-use flitlab_routing::concurrent_flow::{Demands, Problem, Ways};
 use flitlab_routing::phased::{self, Among, PhasedParameters, PhasedSpec};
+use flitlab_tables::concurrent_flow::{Demands, Problem, Ways};
 
 /// The ways of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

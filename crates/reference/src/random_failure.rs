@@ -9,11 +9,11 @@ use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{self as fast, Interruption, Switching};
 use flitlab_fabric::{Channel, Fabric};
-use flitlab_routing::relation::{
-    PathChoice, PathSet, RELATION_RULES, RelationParameters, RelationRule,
-};
-use flitlab_routing::{
-    Adaptive, DirectionOrder, FlowControl, PathRoutes, Region, Routes,
+use flitlab_routing::relation::{PathChoice, PathSet};
+use flitlab_routing::{DirectionOrder, PathRoutes, Routes};
+use flitlab_tables::relation_rules::{RELATION_RULES, RelationParameters, RelationRule};
+use flitlab_tables::{
+    FlowControl, Region,
     agnostic::{self, Algorithm},
     angara::{self, Choices, Freedoms},
     prove_deadlock_free,
@@ -229,7 +229,13 @@ impl Maker {
                 }
                 Routes::Adaptive(adaptive) => {
                     let rules = adaptive.rules().clone();
-                    Adaptive::new(fabric, rules, adaptive.seed()).ok().map(Routes::Adaptive)
+                    let made = flitlab_tables::adaptive(
+                        fabric,
+                        rules,
+                        &Algorithm::UP_DOWN,
+                        adaptive.seed(),
+                    );
+                    made.ok().map(Routes::Adaptive)
                 }
                 _ => unreachable!("these are of no maker"),
             },

@@ -8,11 +8,9 @@ use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::{
     PathRoutes, Preference, RelationRoutes, Routes,
-    relation::{
-        ALL_CLASSES, Hop, PathChoice, PathSet, RELATION_RULES, Relation, RelationBuilder,
-        RelationParameters,
-    },
+    relation::{ALL_CLASSES, Hop, PathChoice, PathSet, Relation, RelationBuilder},
 };
+use flitlab_tables::relation_rules::{RELATION_RULES, RelationParameters};
 use rand::{Rng, RngExt, seq::IndexedRandom};
 
 /// One of the rules' relations, a random relation, or random paths.

@@ -13,8 +13,8 @@ use flitlab_routing::adaptive::{NonMinimalRule, Selection, Tie};
 use flitlab_routing::{
     Adaptive, AdaptiveRules, DirectionOrder, EscapeRule, ForwardingTable, HalfRing, Header,
     RouteTable, Routes,
-    agnostic::{self, Algorithm, Spread},
 };
+use flitlab_tables::agnostic::{self, Algorithm, Spread};
 use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -207,7 +207,8 @@ impl Scenario {
     /// generators get the seed.
     pub fn drawn_adaptive(random: &mut dyn Rng, seed: u64, work: u64) -> Option<Self> {
         let (fabric, _) = fabric(random);
-        let routes = Routes::Adaptive(Adaptive::new(&fabric, rules(random), seed).ok()?);
+        let made = flitlab_tables::adaptive(&fabric, rules(random), &Algorithm::UP_DOWN, seed);
+        let routes = Routes::Adaptive(made.ok()?);
         let mut parameters = parameters(random, has_rings(&fabric));
         parameters.bubble = true;
         let mut messages = Traffic::new(random, &fabric, &routes, &parameters).messages(work);
@@ -229,9 +230,10 @@ impl Scenario {
     pub fn drawn_adaptive_by_table(random: &mut dyn Rng, seed: u64, work: u64) -> Self {
         let fabric = failed_fabric(random);
         let escape = *[Algorithm::NUE, Algorithm::UP_DOWN].choose(random).expect("some");
-        let rules = AdaptiveRules { escape: EscapeRule::Table(escape), ..rules(random) };
-        let adaptive = Adaptive::new(&fabric, rules, seed).expect("every fabric has such tables");
-        assert!(adaptive.prove(&fabric).holds());
+        let rules = AdaptiveRules { escape: EscapeRule::Table, ..rules(random) };
+        let adaptive = flitlab_tables::adaptive(&fabric, rules, &escape, seed)
+            .expect("every fabric has such tables");
+        assert!(flitlab_tables::prove_adaptive(&fabric, &adaptive).holds());
         let routes = Routes::Adaptive(adaptive);
         let mut parameters = parameters(random, false);
         if random.random_bool(0.5) {

@@ -231,7 +231,7 @@ impl DirectionOrder {
     /// # Panics
     /// If there is no route between the routers.
     #[inline]
-    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
+    pub fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
         let ties = if self.draws() { 0 } else { self.ties(source, 0) };
         self.find(fabric, source, destination, ties).expect("every pair was tried at construction")
     }
@@ -241,7 +241,7 @@ impl DirectionOrder {
     ///
     /// # Panics
     /// If there is no route between the routers.
-    pub(crate) fn for_each_way(
+    pub fn for_each_way(
         &self,
         fabric: &Fabric,
         source: u32,

@@ -3,11 +3,11 @@
 //!
 //! Direction order and the bubble rule need whole rings. If a cable or a node has failed, the
 //! escape channel follows a table that leads around the failures, and whose dependencies have no
-//! cycle ([`agnostic`](super::agnostic)). With such a table every router knows a way to every
+//! cycle. With such a table every router knows a way to every
 //! destination, so packets can escape anywhere. Angara's own tables are not suitable: they hold
 //! routes from the source, with first and last steps, and nothing for a packet at another router.
 
-use super::agnostic::{Algorithm, NoTable, Parameters};
+use super::ForwardingTable;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Fabric;
 
@@ -31,13 +31,7 @@ impl EscapeTable {
         u64::from(fabric.routers()) * (u64::from(fabric.routers()) + 3)
     }
 
-    /// Makes the escape.
-    ///
-    /// # Errors
-    /// If the algorithm has no table of one virtual channel for the fabric, or memory is short.
-    pub(super) fn new(fabric: &Fabric, algorithm: &Algorithm) -> Result<Self, NoTable> {
-        let parameters = Parameters { vcs: 1, ..Parameters::default() };
-        let table = algorithm.generate(fabric, &parameters)?.table;
+    pub(super) fn new(fabric: &Fabric, table: &ForwardingTable) -> Self {
         let routers = fabric.routers();
         let terminals = fabric.terminals_by_router();
         let mut next = vec![NO_PORT; routers as usize * routers as usize];
@@ -52,11 +46,11 @@ impl EscapeTable {
             let live = channels.filter(|&(_, channel)| fabric.target(channel).is_some());
             live.fold(0, |set, (port, _)| set | 1 << port)
         };
-        Ok(Self {
+        Self {
             ports: (0..routers).map(ports).collect(),
             ends: terminals.iter().map(|own| !own.is_empty()).collect(),
             next,
-        })
+        }
     }
 
     /// The escape where of the live ports of each router only these are left, a bit each. Packets

@@ -8,10 +8,19 @@ use super::service_levels::{MANAGEMENT_LANE, ServiceLevels};
 use flitlab_fabric::{Channel, Fabric};
 
 /// Marks a router without a way to a destination.
-pub(super) const NO_PORT: u16 = u16::MAX;
+pub const NO_PORT: u16 = u16::MAX;
 
 /// Most virtual channels of a table.
 pub const MAX_VCS: u8 = 16;
+
+/// A virtual channel: a directed channel between routers, and a number on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VirtualChannel {
+    /// The directed channel between routers.
+    pub channel: Channel,
+    /// The number of the virtual channel, from 0.
+    pub vc: u8,
+}
 
 /// The rule by which a packet gets its virtual channel from its path. Arrays are indexed by
 /// destination terminal times routers plus router.
@@ -107,7 +116,7 @@ impl ForwardingTable {
     }
 
     /// The ports of all routers to a terminal, [`NO_PORT`] for none.
-    pub(super) fn row(&mut self, terminal: u32) -> &mut [u16] {
+    pub fn row(&mut self, terminal: u32) -> &mut [u16] {
         let start = self.place(0, terminal);
         &mut self.ports[start..start + self.routers as usize]
     }

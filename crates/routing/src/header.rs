@@ -97,12 +97,7 @@ impl Header {
     }
 
     /// The [route](Self::route) between nodes by their coordinates.
-    pub(crate) fn route_between(
-        self,
-        torus: &Torus,
-        mut start: Place,
-        mut end: Place,
-    ) -> Option<Route> {
+    pub fn route_between(self, torus: &Torus, mut start: Place, mut end: Place) -> Option<Route> {
         let mut route = Route::default();
         let dimensions = torus.dimensions();
         // The coordinate one step ahead; none at a mesh's edge.

@@ -1,123 +1,54 @@
-//! Routing: the ways of packets, the algorithms that compute them, and proofs that they are right.
+//! What routers follow: routes, tables, relations, and rules by which packets choose.
 //!
-//! - [`Routes`] is the routing of a fabric, as the engine uses it. Its variants differ in who
-//!   decides: the source ([`DirectionOrder`], [`RouteTable`], [`PathRoutes`]) or each router
-//!   ([`ForwardingTable`], [`Adaptive`], [`RelationRoutes`]).
-//! - Algorithms make tables: [`agnostic`] for fabrics of any shape, [`angara`] for Angara's tori.
-//!   [`relation`] has rules whose packets choose among several hops, and [`path_selection`] picks
-//!   one path of each pair from a relation. [`opensm`] reads and writes the tables of InfiniBand.
-//! - Proofs share no code with the algorithms: [`prove`], [`prove_forwarding`] and
-//!   [`prove_relation`] follow all packets and look for cycles among the virtual channels that they
-//!   hold. [`prove_deadlock_free`] judges any [`Routes`].
-//! - [`Quality`] and [`ForwardingQuality`] give channel loads and hops of a table; [`LoadBound`] is
-//!   the lowest load that any table can have.
+//! [`Routes`] is the routing of a fabric, as the engine uses it. Its variants differ in who decides:
+//! the source ([`DirectionOrder`], [`RouteTable`], [`PathRoutes`]) or each router
+//! ([`ForwardingTable`], [`Adaptive`], [`RelationRoutes`]).
 //!
-//! # A table, made and proved
+//! Nothing here is searched for or proved: what makes tables and relations, and shows that they are
+//! free of deadlock, is in `flitlab-tables`.
 //!
 //! ```
 //! use flitlab_fabric::{Faults, Torus};
-//! use flitlab_routing::agnostic::{Algorithm, Parameters};
-//! use flitlab_routing::{ForwardingQuality, prove_forwarding};
+//! use flitlab_routing::{DirectionOrder, HalfRing, Routes};
 //!
-//! let torus = Torus::new(&[5], &[]).unwrap();
-//! let ring = torus.fabric(&Faults::default()).unwrap();
+//! let torus = Torus::new(&[5, 4], &[]).unwrap();
+//! let fabric = torus.fabric(&Faults::default()).unwrap();
+//! let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
 //!
-//! let up_down = Algorithm::UP_DOWN.generate(&ring, &Parameters::default()).unwrap();
-//! let proof = prove_forwarding(&ring, &up_down.table);
-//! assert!(proof.holds());
-//! assert_eq!(proof.pairs, 20);
-//!
-//! // Up*/Down* leaves one of the five cables idle to be free of deadlock, so some ways are longer.
-//! let quality = ForwardingQuality::new(&ring, &up_down.table);
-//! assert!(quality.hops_mean > quality.least_hops_mean);
-//! ```
-//!
-//! # A table with a cycle
-//!
-//! Shortest paths on a ring deadlock: packets can fill all of its buffers and wait for each other.
-//!
-//! ```
-//! # use flitlab_fabric::{Faults, Torus};
-//! # use flitlab_routing::agnostic::{Algorithm, Parameters};
-//! # use flitlab_routing::prove_forwarding;
-//! # let ring = Torus::new(&[5], &[]).unwrap().fabric(&Faults::default()).unwrap();
-//! let shortest = Algorithm::MIN_HOP.generate(&ring, &Parameters::default()).unwrap();
-//! let proof = prove_forwarding(&ring, &shortest.table);
-//! assert!(!proof.holds());
-//!
-//! // The cycle goes round the ring.
-//! let cycle = proof.cycle().expect("shortest paths close a cycle");
-//! assert_eq!(cycle.len(), 5);
-//! println!("{}", proof.flaws[0].describe(&ring));
+//! // A hop in the first dimension, round the ring, and two in the second.
+//! let route = routes.source_route(&fabric, 4, 10).unwrap();
+//! assert_eq!(route.hops(), 3);
 //! ```
 
 #![warn(missing_docs)]
 
 pub mod adaptive;
-pub mod agnostic;
-mod alike_vcs;
-pub mod angara;
-mod changes;
-mod choice_proof;
 mod choosing;
-pub mod concurrent_flow;
-mod cycle;
-mod deadlock_proof;
 mod direction_order;
 mod direction_rules;
 mod escape;
-mod file;
 mod forwarding;
-mod forwarding_path;
-mod forwarding_proof;
-mod forwarding_quality;
 mod header;
-mod load_bound;
-mod load_figures;
 mod offsets;
-pub mod opensm;
-pub mod path_selection;
-mod phase_proof;
 pub mod phased;
-#[cfg(test)]
-mod plain_tables;
-mod proof;
-mod quality;
-mod region;
 pub mod relation;
-mod relation_proof;
-mod ring_proof;
 mod route;
-mod run_loads;
 mod service_levels;
 mod table;
 mod torus_adaptive;
 pub mod without_load;
-mod worst_case;
 
-pub use changes::Changes;
 pub use choosing::{MAX_PATHS, PathRoutes, Preference, RelationRoutes};
-pub use deadlock_proof::{Danger, FlowControl, Freedom, prove_deadlock_free};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;
 pub use direction_rules::{DirectionRules, HalfRing, OrderError};
-pub use file::{TableFile, header_text};
-pub use forwarding::{ForwardingTable, MAX_VCS, VcAssignment};
-pub use forwarding_path::ShortestWays;
-pub use forwarding_proof::{ForwardingFlaw, ForwardingProof, VirtualChannel, prove_forwarding};
-pub use forwarding_quality::ForwardingQuality;
+pub use forwarding::{ForwardingTable, MAX_VCS, NO_PORT, VcAssignment, VirtualChannel};
 pub use header::Header;
-pub use load_bound::{LoadBound, Paths};
-pub use load_figures::{LoadFigures, MAX_POWER, deviation};
-pub use proof::{Flaw, Proof, prove};
-pub use quality::Quality;
-pub use region::Region;
-pub use relation_proof::{RelationFlaw, RelationProof, prove_relation};
+pub use offsets::{Offsets, Place};
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::{MAX_ROUND, RouteTable};
 pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, EscapeRule, Onward};
-pub use worst_case::{NoWorstCase, WorstCase};
 
 use std::sync::Arc;
 

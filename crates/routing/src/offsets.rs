@@ -8,12 +8,12 @@ use flitlab_base::narrow::narrow;
 use flitlab_fabric::{MAXIMUM_DIMENSIONS, Torus};
 
 /// The coordinates of a node, first dimension first.
-pub(crate) type Place = [u32; MAXIMUM_DIMENSIONS];
+pub type Place = [u32; MAXIMUM_DIMENSIONS];
 
 /// The coordinates of all nodes, and the offsets between them. They are asked for once a pair and
 /// oftener, so coordinates are looked up, not divided for.
 #[derive(Clone, Debug)]
-pub(crate) struct Offsets {
+pub struct Offsets {
     sizes: Vec<u32>,
     strides: Vec<u32>,
     closed: Vec<bool>,
@@ -22,6 +22,7 @@ pub(crate) struct Offsets {
 }
 
 impl Offsets {
+    /// Looks up the coordinates of all nodes.
     pub fn new(torus: &Torus) -> Self {
         let dimensions = 0..torus.dimensions();
         let strides = dimensions.clone().map(|at| torus.sizes()[..at].iter().product()).collect();

@@ -65,12 +65,7 @@ impl Route {
     ///
     /// # Panics
     /// If it leads over a channel that has failed.
-    pub(super) fn for_each_channel(
-        &self,
-        fabric: &Fabric,
-        source: u32,
-        mut each: impl FnMut(Channel),
-    ) {
+    pub fn for_each_channel(&self, fabric: &Fabric, source: u32, mut each: impl FnMut(Channel)) {
         let mut at = source;
         for port in self.ports() {
             let channel = fabric.outputs(at).start + u32::from(port);

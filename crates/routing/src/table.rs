@@ -87,7 +87,7 @@ impl RouteTable {
 
     /// A table whose routes follow from where a destination lies from its source, in the row that
     /// `row` names for the source: a header for each offset, row after row.
-    pub(super) fn by_offset(
+    pub fn by_offset(
         fabric: &Fabric,
         offsets: Offsets,
         row: Vec<u32>,
@@ -240,7 +240,7 @@ impl RouteTable {
     ///
     /// # Panics
     /// If the table has no header for the pair, or one that does not lead there.
-    pub(super) fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
+    pub fn route(&self, fabric: &Fabric, source: u32, destination: u32) -> Route {
         let header = self.header(source, destination).filter(|_| source != destination);
         leading(header.unwrap_or_default(), fabric, (source, destination))
     }
@@ -268,7 +268,7 @@ impl RouteTable {
     ///
     /// # Panics
     /// If the table has no header for the pair, or one that does not lead there.
-    pub(super) fn for_each_route(
+    pub fn for_each_route(
         &self,
         fabric: &Fabric,
         (source, destination): (u32, u32),

@@ -7,17 +7,13 @@
 //! ([`adaptive`](crate::adaptive)). Decisions that depend on a router's state are the engine's.
 //!
 //! With failures, the escape follows a table. A packet that has entered it stays on it until its
-//! present leg ends (docs/model.md, "Adaptive routing with failures"). [`Adaptive::prove`] proves
-//! such a routing.
+//! present leg ends (docs/model.md, "Adaptive routing with failures").
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::agnostic::Algorithm;
-use super::choice_proof::{Errand, Head, Leg, Packets, prove_choices};
 use super::escape::EscapeTable;
-use super::relation::Hop;
-use super::{DirectionOrder, HalfRing, RelationProof, Route};
+use super::{DirectionOrder, ForwardingTable, HalfRing, Route};
 use crate::adaptive::{
     AtInjection, AtRouter, BoundRule, ByDetours, Compass, Heading, Intermediate, Live, Misroute,
     NonMinimalRule, Outputs, Selection, Tie, TwoPhase, When, drawn_at,
@@ -30,8 +26,7 @@ use flitlab_fabric::{Channel, Fabric};
 /// What packets follow on the escape channels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum EscapeRule {
-    /// Direction order with the bubble rule; where something has failed, a table of
-    /// [`Algorithm::UP_DOWN`].
+    /// Direction order with the bubble rule; where something has failed, a table.
     #[default]
     Auto,
     /// Direction order in two classes. A packet is in class 1 of a ring as long as it has to pass
@@ -39,8 +34,8 @@ pub enum EscapeRule {
     /// virtual channel: that of [`AdaptiveChannels`] is of class 0, and the next one of class 1.
     /// Packets without a choice have such pairs too.
     Dateline,
-    /// A table of this algorithm.
-    Table(Row<Algorithm>),
+    /// A table.
+    Table,
 }
 
 /// The virtual channels that adaptive packets use.
@@ -81,7 +76,8 @@ impl EscapeRule {
     }
 
     /// The lowest virtual channels of read requests and of responses.
-    fn reads(self) -> [u8; 2] {
+    #[must_use]
+    pub fn reads(self) -> [u8; 2] {
         [0, self.width()]
     }
 }
@@ -153,7 +149,7 @@ impl AdaptiveRules {
                        dimensions: each leg needs an escape channel of its own";
         match escape_to_intermediate {
             same if same == adaptive => Some(("escape_to_intermediate", alone.into())),
-            same if same == escape && !matches!(self.escape, EscapeRule::Table(_)) => {
+            same if same == escape && !matches!(self.escape, EscapeRule::Table) => {
                 Some(("escape_to_intermediate", theorem.into()))
             }
             _ => None,
@@ -175,12 +171,13 @@ impl AdaptiveRules {
         }
     }
 
-    /// The algorithm of the escape's table; `None` if the escape has no table.
-    fn table(&self, fabric: &Fabric) -> Option<Row<Algorithm>> {
+    /// Whether the escape on this torus is by a table, for [`Adaptive::with_table`].
+    #[must_use]
+    pub fn needs_table(&self, fabric: &Fabric) -> bool {
         match self.escape {
-            EscapeRule::Table(algorithm) => Some(algorithm),
-            EscapeRule::Auto => has_lost(fabric).then_some(Algorithm::UP_DOWN),
-            EscapeRule::Dateline => None,
+            EscapeRule::Table => true,
+            EscapeRule::Auto => has_lost(fabric),
+            EscapeRule::Dateline => false,
         }
     }
 
@@ -268,21 +265,42 @@ pub struct Adaptive {
 }
 
 impl Adaptive {
-    /// Makes the routing. `seed` is that of the packets' random numbers, if the rules use any.
+    /// Makes the routing, with an escape in direction order. `seed` is that of the packets' random
+    /// numbers, if the rules use any.
     ///
     /// # Errors
-    /// If the rules don't [fit](AdaptiveRules::fit), the escape has no table, or the rule of detours
-    /// refuses the torus.
+    /// If the rules don't [fit](AdaptiveRules::fit) or [need a table](AdaptiveRules::needs_table), or
+    /// the rule of detours refuses the torus.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
+        if rules.needs_table(fabric) {
+            return Err("the escape needs a table".into());
+        }
+        let order = DirectionOrder::new(fabric, HalfRing::Plus)
+            .map_err(|unroutable| unroutable.to_string())?;
+        Self::with_escape(fabric, rules, Escape::DirectionOrder(Box::new(order)), seed)
+    }
+
+    /// Makes the routing, with an escape by a table of one virtual channel that has a way for every
+    /// pair and closes no cycle.
+    ///
+    /// # Errors
+    /// If the rule of detours refuses the torus.
+    pub fn with_table(
+        fabric: &Fabric,
+        rules: AdaptiveRules,
+        table: &ForwardingTable,
+        seed: u64,
+    ) -> Result<Self, String> {
+        Self::with_escape(fabric, rules, Escape::Table(EscapeTable::new(fabric, table)), seed)
+    }
+
+    fn with_escape(
+        fabric: &Fabric,
+        rules: AdaptiveRules,
+        escape: Escape,
+        seed: u64,
+    ) -> Result<Self, String> {
         rules.fit(fabric)?;
-        let escape = match rules.table(fabric) {
-            Some(algorithm) => EscapeTable::new(fabric, &algorithm)
-                .map(Escape::Table)
-                .map_err(|error| format!("the escape has no table: {error}"))?,
-            None => DirectionOrder::new(fabric, HalfRing::Plus)
-                .map(|order| Escape::DirectionOrder(Box::new(order)))
-                .map_err(|unroutable| unroutable.to_string())?,
-        };
         let torus = fabric.coordinates();
         let rule = rules.non_minimal.bind(torus)?;
         let compass = Compass::new(torus, rules.tie.is_none());
@@ -313,9 +331,9 @@ impl Adaptive {
         let torus = fabric.coordinates();
         let detours = rules.non_minimal.memory_needed(torus);
         let coordinates = u64::from(torus.nodes()) * torus.dimensions() as u64 * 6;
-        let escape = match rules.table(fabric) {
-            Some(_) => EscapeTable::memory_needed(fabric),
-            None => DirectionOrder::memory_needed(fabric),
+        let escape = match rules.needs_table(fabric) {
+            true => EscapeTable::memory_needed(fabric),
+            false => DirectionOrder::memory_needed(fabric),
         };
         escape + coordinates + detours
     }
@@ -597,93 +615,6 @@ impl Adaptive {
             each(channels.start + port);
             at = fabric.target(channels.start + port).expect("ways avoid failures");
         }
-    }
-
-    /// Proves that packets arrive and can't deadlock, for all their choices. It is for escapes by a
-    /// table or with datelines. With the bubble rule no graph shows what prevents deadlock.
-    #[must_use]
-    pub fn prove(&self, fabric: &Fabric) -> RelationProof {
-        self.prove_as(fabric, |head, errand, hops| self.allowed(head, errand, hops))
-    }
-
-    /// Proves the routing like [`prove`](Self::prove), but escapes don't count as such: no hops may
-    /// close a cycle.
-    #[must_use]
-    pub(super) fn prove_without_escapes(&self, fabric: &Fabric) -> RelationProof {
-        let (packets, hops) = (self.packets(fabric), |head, errand, hops: &mut Vec<Hop>| {
-            self.allowed(head, errand, hops);
-            hops.iter_mut().for_each(|hop| hop.escape = true);
-        });
-        let escapes = vec![true; packets.escapes.len()];
-        prove_choices(fabric, &Packets { escapes, ..packets }, hops)
-    }
-
-    /// Proves the routing like [`prove`](Self::prove), but with other hops.
-    pub(super) fn prove_as(
-        &self,
-        fabric: &Fabric,
-        hops: impl Fn(Head, Errand, &mut Vec<Hop>) + Sync,
-    ) -> RelationProof {
-        prove_choices(fabric, &self.packets(fabric), hops)
-    }
-
-    /// The packets of the routing, for the proof.
-    fn packets(&self, fabric: &Fabric) -> Packets {
-        let AdaptiveChannels { adaptive, escape, escape_to_intermediate } = self.rules.channels;
-        let (reads, width) = (self.rules.escape.reads(), self.rules.escape.width());
-        let pair = |vc: u8| ((1u16 << width) - 1) << vc;
-        let mut legs: Vec<Leg> = reads.map(|vc| Leg::Fixed { vc }).into();
-        let mut turning = 0;
-        if self.rules.non_minimal.goes_via_intermediate() {
-            turning = 1 << adaptive | pair(escape_to_intermediate);
-            legs.extend(self.headings(fabric).map(|heading| Leg::First { heading }));
-        }
-        legs.extend(self.headings(fabric).map(|heading| Leg::Last { heading }));
-        let escapes = reads.iter().fold(pair(escape), |set, &vc| set | pair(vc));
-        let escapes = escapes | if turning == 0 { 0 } else { pair(escape_to_intermediate) };
-        let vcs = fitted!(u16::BITS - (escapes | 1 << adaptive).leading_zeros(), u8);
-        let of_channel = (0..vcs).map(|vc| escapes >> vc & 1 == 1);
-        let of_channel: Vec<bool> = of_channel.collect();
-        let escapes = of_channel.repeat(fabric.channel_slots() as usize);
-        let deciding = if self.decides_on_the_way() { 1 << adaptive } else { 0 };
-        let sizes = vec![1; vcs.into()];
-        Packets { vcs, escapes, turning, deciding, legs, sizes }
-    }
-
-    /// All headings of packets: the ways of half rings if these are drawn, and, if the rule binds
-    /// packets, any choice of ways round in some dimensions.
-    fn headings(&self, fabric: &Fabric) -> impl Iterator<Item = Heading> {
-        let binds = self.rules.non_minimal.binds();
-        let torus = fabric.coordinates();
-        let closed = (0..torus.dimensions()).filter(|&dimension| torus.closed(dimension));
-        let rings = closed.fold(0u8, |set, dimension| set | 1 << dimension);
-        let draws = self.rules.tie == Some(Tie::Random);
-        (0..=rings).filter(move |set| set & !rings == 0).flat_map(move |bound| {
-            let told = if draws { rings } else { bound };
-            let negatives = (0..=told).filter(move |set| set & !told == 0);
-            let negatives = negatives.map(move |negative| Heading { negative, bound });
-            negatives.filter(move |_| binds || bound == 0)
-        })
-    }
-
-    /// Adds all hops that a packet may take from its head's place.
-    pub(super) fn allowed(&self, head: Head, errand: Errand, hops: &mut Vec<Hop>) {
-        let channels = self.rules.channels;
-        let (heading, escape) = match errand.leg {
-            Leg::First { heading } => (heading, channels.escape_to_intermediate),
-            Leg::Last { heading } => (heading, channels.escape),
-            Leg::Fixed { vc } => (Heading::default(), vc),
-        };
-        // Only an escape by a table, which has one class, asks.
-        let escaped = matches!(errand.leg, Leg::Fixed { .. })
-            || head.came.is_some_and(|came| came.vc == escape);
-        let onward = self.onward(head.router, errand.to, heading, escaped);
-        // Packets without a choice follow direction order where it leaves them one hop.
-        let is_fixed = matches!(errand.leg, Leg::Fixed { .. });
-        let options = if is_fixed { 0 } else { onward.options };
-        let options = (0..u16::BITS).filter(|port| options >> port & 1 == 1);
-        hops.extend(options.map(|port| Hop::new(fitted!(port, u16), channels.adaptive)));
-        hops.push(Hop { escape: true, ..Hop::new(onward.escape, escape + onward.class) });
     }
 }
 

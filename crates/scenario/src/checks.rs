@@ -214,7 +214,7 @@ impl Checks<'_> {
         ];
         let reads = draft.uses_response_channel();
         let (needs, why) = match routing.vcs() {
-            None if routing.has_dateline() && matches!(routing, RoutingSpec::Adaptive(_)) => {
+            None if routing.has_dateline() && matches!(routing, RoutingSpec::Adaptive(..)) => {
                 let why = "with datelines requests and responses take two each, and adaptive packets one more: write \
                            `virtual_channels = 5`";
                 (5, why.into())
@@ -255,7 +255,7 @@ impl Checks<'_> {
 
     /// Virtual channels of packets that choose their way.
     fn virtual_channels(&mut self, draft: &Draft) {
-        let Some(RoutingSpec::Adaptive(rules)) = &draft.routing else { return };
+        let Some(RoutingSpec::Adaptive(rules, ..)) = &draft.routing else { return };
         let Some((key, reason)) = rules.flaw() else { return };
         let tables = ["adaptive", "pick_orthant", "outflank", "two_phase"];
         let keys = tables.map(|table| format!("routing.{table}.virtual_channels.{key}"));

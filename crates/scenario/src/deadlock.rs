@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::{Network, RoutingSpec, Scenario, TableChange};
 use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::{Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL, Switching, VIRTUAL_CHANNELS};
-use flitlab_routing::{
-    AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, FlowControl, Freedom, Routes,
-};
+use flitlab_routing::{AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, Routes};
+use flitlab_tables::{FlowControl, Freedom};
 
 /// The risk of deadlock of a scenario's packets, as far as it is known before the simulation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,12 +133,12 @@ impl Scenario {
                 "nothing keeps rings from deadlock; try --set {}",
                 self.dateline().unwrap_or_default()
             )),
-            RoutingSpec::Adaptive(_) if atomic && self.workload.is_collective() => Some(format!(
+            RoutingSpec::Adaptive(..) if atomic && self.workload.is_collective() => Some(format!(
                 "with atomic allocation no bubble keeps rings from deadlock, and the collective subnetwork takes virtual channels \
                  that datelines would; try{}",
                 self.bubbles()
             )),
-            RoutingSpec::Adaptive(rules) if wormhole || atomic => {
+            RoutingSpec::Adaptive(rules, ..) if wormhole || atomic => {
                 let by_table =
                     matches!(self.network.routes(), Ok(Routes::Adaptive(made)) if made.has_table());
                 if !by_table && self.interruption.is_some() {
@@ -257,7 +256,7 @@ impl Scenario {
                 // Requests and responses have virtual channels of their own on Angara, and share
                 // them elsewhere.
                 routing if routing.is_of_any_fabric() => REQUEST_CHANNEL,
-                RoutingSpec::Adaptive(rules) if class.is_adaptive(is_data, is_response) => {
+                RoutingSpec::Adaptive(rules, ..) if class.is_adaptive(is_data, is_response) => {
                     rules.channels.escape
                 }
                 _ if is_response && apart || is_data && class.on_response_channel => {

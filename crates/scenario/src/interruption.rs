@@ -2,7 +2,7 @@
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Failures;
-use flitlab_routing::Changes;
+use flitlab_tables::Changes;
 
 /// Failures during operation, and what it takes to route round them.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,8 +13,9 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::{Component, Row};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Failures, Faults, TopologyError, Torus};
-use flitlab_routing::{
-    Changes, Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom, Routes,
+use flitlab_routing::Routes;
+use flitlab_tables::{
+    Changes, Danger, FlowControl, ForwardingFlaw, ForwardingProof, Freedom,
     agnostic::{Algorithm, Parameters},
     prove_deadlock_free, prove_forwarding,
 };
@@ -164,7 +165,7 @@ impl Network {
     /// How much of the tables changes from these routes to those of a network with failures; `None`
     /// if there are none, or none can be made.
     pub fn changes_to(&self, left: &Self) -> Option<Changes> {
-        self.routes().ok()?.changes(left.routes().ok()?, &left.fabric)
+        Changes::between(self.routes().ok()?, left.routes().ok()?, &left.fabric)
     }
 
     /// The tables that are made after failures during operation, in the order of time. A failure

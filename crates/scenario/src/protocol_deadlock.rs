@@ -62,7 +62,7 @@ impl Scenario {
     /// The virtual channels in which requests may wait at their destinations.
     fn ends_of_requests(&self, class: TrafficClass) -> Channels {
         match &self.network.routing {
-            RoutingSpec::Adaptive(rules) if class.is_adaptive(false, false) => {
+            RoutingSpec::Adaptive(rules, ..) if class.is_adaptive(false, false) => {
                 1 << rules.channels.adaptive | 1 << rules.channels.escape
             }
             // Where routes have no such channels, this stands for all.
@@ -74,7 +74,7 @@ impl Scenario {
     fn ways_of_responses(&self, class: TrafficClass) -> Channels {
         let Parameters { message_classes, .. } = self.parameters;
         let routing = &self.network.routing;
-        let RoutingSpec::Adaptive(rules) = routing else {
+        let RoutingSpec::Adaptive(rules, ..) = routing else {
             let shared = routing.is_of_any_fabric() || message_classes == 1;
             return 1 << if shared { REQUEST_CHANNEL } else { RESPONSE_CHANNEL };
         };

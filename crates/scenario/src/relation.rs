@@ -7,12 +7,12 @@ use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_routing::adaptive::Misroute;
-use flitlab_routing::path_selection::{NoSelection, PathSelection, SelectionParameters};
 use flitlab_routing::phased::{PhasedParameters, PhasedRule, PhasedSpec};
-use flitlab_routing::relation::{
-    Hop, NoRelation, PathChoice, PathSet, Relation, RelationParameters, RelationRule,
-};
-use flitlab_routing::{PathRoutes, Preference, RelationRoutes, Routes, prove_relation};
+use flitlab_routing::relation::{Hop, NoRelation, PathChoice, PathSet, Relation};
+use flitlab_routing::{PathRoutes, Preference, RelationRoutes, Routes};
+use flitlab_tables::path_selection::{NoSelection, PathSelection, SelectionParameters};
+use flitlab_tables::prove_relation;
+use flitlab_tables::relation_rules::{RelationParameters, RelationRule};
 
 /// Packets that choose among the hops of a relation, made for the fabric whatever its shape.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,16 +8,18 @@ use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
 use flitlab_fabric::Fabric;
-use flitlab_routing::agnostic::NoTable;
-use flitlab_routing::angara::{
-    Algorithm, Choices, Freedoms, Parameters, Stop, memory_needed, unroutable,
-};
-use flitlab_routing::path_selection::NoSelection;
 use flitlab_routing::relation::NoRelation;
 use flitlab_routing::{
-    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, ForwardingFlaw,
-    ForwardingTable, HalfRing, OrderError, Region, Routes, TableFile, Unroutable, agnostic,
-    prove_forwarding,
+    Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, EscapeRule, ForwardingTable, HalfRing,
+    OrderError, Routes, Unroutable,
+};
+use flitlab_tables::agnostic::NoTable;
+use flitlab_tables::angara::{
+    Algorithm, Choices, Freedoms, Parameters, Stop, memory_needed, unroutable,
+};
+use flitlab_tables::path_selection::NoSelection;
+use flitlab_tables::{
+    ForwardingFlaw, Region, TableFile, adaptive, agnostic, prove_adaptive, prove_forwarding,
 };
 
 /// How routes are found; every pair of live nodes has one.
@@ -31,8 +33,8 @@ pub enum RoutingSpec {
     },
     /// A table that was read from a file.
     File(Arc<TableFile>),
-    /// Packets choose their way hop by hop.
-    Adaptive(AdaptiveRules),
+    /// Packets choose their way hop by hop; if their escape is by a table, this algorithm makes it.
+    Adaptive(AdaptiveRules, Row<agnostic::Algorithm>),
     /// A forwarding table, made for the fabric whatever its shape.
     Agnostic {
         algorithm: Row<agnostic::Algorithm>,
@@ -146,10 +148,10 @@ impl RoutingSpec {
                 file.fits(fabric).map_err(RoutingError::Table)?;
                 Ok(Routes::Table(file.table.clone()))
             }
-            Self::Adaptive(ref rules) => {
-                let adaptive =
-                    Adaptive::new(fabric, rules.clone(), seed).map_err(RoutingError::Adaptive)?;
-                let proof = adaptive.has_table().then(|| adaptive.prove(fabric));
+            Self::Adaptive(ref rules, ref algorithm) => {
+                let adaptive = adaptive(fabric, rules.clone(), algorithm, seed)
+                    .map_err(RoutingError::Adaptive)?;
+                let proof = adaptive.has_table().then(|| prove_adaptive(fabric, &adaptive));
                 match proof.iter().flat_map(|proof| &proof.flaws).next() {
                     Some(flaw) => Err(RoutingError::Adaptive(flaw.describe(fabric))),
                     None => Ok(Routes::Adaptive(adaptive)),
@@ -216,7 +218,7 @@ impl RoutingSpec {
             Self::DirectionOrder(_) => table("direction_order"),
             Self::Angara { algorithm: own, .. } => algorithm("angara", own.name),
             Self::File(_) => table("file"),
-            Self::Adaptive(rules) => table(rules.non_minimal.table()),
+            Self::Adaptive(rules, ..) => table(rules.non_minimal.table()),
             Self::Agnostic { algorithm: own, .. } => algorithm("agnostic", own.name),
             Self::OpenSm(_) => table("opensm"),
             Self::Relation(spec) => format!("`rule = {:?}`", spec.rule.name()),
@@ -257,7 +259,7 @@ impl RoutingSpec {
 
     /// Whether the routing is one for fabrics of this kind.
     pub(super) fn applies(&self, fabric: &Fabric) -> Result<(), RoutingError> {
-        if let (Some(torus), Self::Adaptive(rules)) = (fabric.torus(), self) {
+        if let (Some(torus), Self::Adaptive(rules, ..)) = (fabric.torus(), self) {
             let ring = (0..torus.dimensions()).any(|dimension| torus.closed(dimension));
             // Without a ring there is no detour to choose, and the name would promise one.
             return match &rules.non_minimal {
@@ -271,7 +273,7 @@ impl RoutingSpec {
             Self::DirectionOrder(_) => "direction order",
             Self::Angara { .. } => "Angara routing",
             Self::File(_) => "a table of Angara routes",
-            Self::Adaptive(_) => "adaptive routing",
+            Self::Adaptive(..) => "adaptive routing",
         };
         Err(RoutingError::NeedsTorus(routing))
     }
@@ -285,7 +287,7 @@ impl RoutingSpec {
     pub fn has_dateline(&self) -> bool {
         match self {
             Self::DirectionOrder(rules) => rules.dateline,
-            Self::Adaptive(rules) => matches!(rules.escape, EscapeRule::Dateline),
+            Self::Adaptive(rules, ..) => matches!(rules.escape, EscapeRule::Dateline),
             _ => false,
         }
     }
@@ -310,7 +312,7 @@ impl RoutingSpec {
                 DirectionOrder::new(fabric, rules.clone()).map(drop).map_err(RoutingError::from)
             }
             Self::File(ref file) => file.fits(fabric).map_err(RoutingError::Table),
-            Self::Adaptive(ref rules) => rules.fit(fabric).map_err(RoutingError::Adaptive),
+            Self::Adaptive(ref rules, ..) => rules.fit(fabric).map_err(RoutingError::Adaptive),
             Self::Agnostic { .. } | Self::Relation(_) => Ok(()),
             Self::OpenSm(ref read) => match &read.gap {
                 Some(gap) => Err(RoutingError::Incomplete(gap.clone())),
@@ -335,7 +337,7 @@ impl RoutingSpec {
     fn claim_memory(&self, fabric: &Fabric) -> Result<(), RoutingError> {
         let needed = match self {
             Self::DirectionOrder(_) => DirectionOrder::memory_needed(fabric),
-            Self::Adaptive(rules) => Adaptive::memory_needed(fabric, rules),
+            Self::Adaptive(rules, ..) => Adaptive::memory_needed(fabric, rules),
             _ => return Ok(()),
         };
         claim("its routes", needed).map_err(RoutingError::Memory)
@@ -345,7 +347,7 @@ impl RoutingSpec {
     pub(super) fn is_random(&self) -> bool {
         match self {
             Self::Angara { algorithm, .. } => algorithm.is_random,
-            Self::Adaptive(rules) => rules.is_random(),
+            Self::Adaptive(rules, ..) => rules.is_random(),
             Self::DirectionOrder(rules) => rules.half_ring == HalfRing::Random,
             Self::Relation(spec) => spec.is_random(),
             Self::File(_) | Self::Agnostic { .. } | Self::OpenSm(_) => false,
@@ -368,7 +370,7 @@ impl RoutingSpec {
                 "no first and last step leads around these failures without a risk of deadlock; \
                  `flitlab route` names the pairs"
             }
-            Self::Adaptive(_) => {
+            Self::Adaptive(..) => {
                 "leave out `escape` and `virtual_channels`: with the defaults packets can't deadlock"
             }
             Self::File(_) => "`flitlab route SCENARIO --save FILE` makes a table for a scenario",

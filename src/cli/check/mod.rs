@@ -22,10 +22,11 @@ use flitlab::engine::{
 };
 use flitlab::measure::SENDINGS_OF_A_LIVELOCK;
 use flitlab::narrow::narrow;
-use flitlab::routing::{Freedom, RelationRoutes, Routes};
+use flitlab::routing::{RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
 use flitlab::scenario::{Deadlock, Diagnostics, Network, RoutingSpec, Scenario, Sweep};
 use flitlab::sweep::Simulation;
+use flitlab::tables::Freedom;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;
 use flitlab::units::{Picoseconds, bytes_text, counted, rate_text, time_text};
@@ -582,7 +583,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
         return format!("{all}, of which the relation uses {}", spec.vcs);
     }
     let names: &[&str] = match &scenario.network.routing {
-        RoutingSpec::Adaptive(_) if scenario.network.routing.has_dateline() => {
+        RoutingSpec::Adaptive(..) if scenario.network.routing.has_dateline() => {
             &["request", "request past the dateline", "response", "response past it", "adaptive"]
         }
         routing if routing.has_dateline() => {
@@ -594,7 +595,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
                 "{all}; on rings data and requests take 0 and 1, {responses}, by whether they pass the dateline"
             );
         }
-        RoutingSpec::Adaptive(_) => &VIRTUAL_CHANNEL_NAMES,
+        RoutingSpec::Adaptive(..) => &VIRTUAL_CHANNEL_NAMES,
         _ if scenario.parameters.kind.grants_flits() => {
             return format!(
                 "{all}; packets take any of them; where some are answered, requests the lower half and responses the rest"
@@ -620,7 +621,7 @@ fn virtual_channels(simulation: &Simulation) -> String {
 /// tells, if packets choose among those that are taken.
 fn purpose(simulation: &Simulation, virtual_channel: u8, taken: &[u8]) -> Option<&'static str> {
     match &simulation.scenario().network.routing {
-        RoutingSpec::Adaptive(rules) if taken.contains(&rules.channels.adaptive) => {
+        RoutingSpec::Adaptive(rules, ..) if taken.contains(&rules.channels.adaptive) => {
             rules.purpose(virtual_channel)
         }
         _ => None,

@@ -12,9 +12,9 @@ use crate::cli::program;
 use crate::cli::say::say;
 use flitlab::formats::FileKind;
 use flitlab::registry::Row;
-use flitlab::routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
-use flitlab::routing::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::scenario::{Network, enough_memory};
+use flitlab::tables::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
+use flitlab::tables::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::topology::Fabric;
 use flitlab::units::memory_text;
 

@@ -7,8 +7,9 @@ use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
 use crate::cli::text::{counted, torus_text};
 use flitlab::narrow::rounded;
-use flitlab::routing::angara::{Choices, LowerBound, lower_bound};
-use flitlab::routing::{LoadFigures, Proof, Quality, RouteTable};
+use flitlab::routing::RouteTable;
+use flitlab::tables::angara::{Choices, LowerBound, lower_bound};
+use flitlab::tables::{LoadFigures, Proof, Quality};
 
 /// Facts about a table.
 #[derive(Debug, Serialize)]

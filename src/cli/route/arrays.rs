@@ -1,7 +1,8 @@
 //! Routing tables in columns, for programs.
 
 use flitlab::report::{NamedColumn, Table, Values};
-use flitlab::routing::{ForwardingTable, TableFile, header_text};
+use flitlab::routing::ForwardingTable;
+use flitlab::tables::{TableFile, header_text};
 use flitlab::topology::Fabric;
 
 fn counts(name: &str, meaning: &str, values: impl Iterator<Item = Option<u32>>) -> NamedColumn {

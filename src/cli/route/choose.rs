@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{Failure, Maker, Route, plain, read, wrong_line};
 use crate::cli::terminal;
 use crate::cli::text::torus_text;
-use flitlab::routing::angara::{Job, RatedNodes, job_nodes};
 use flitlab::scenario::Network;
+use flitlab::tables::angara::{Job, RatedNodes, job_nodes};
 use flitlab::topology::{NodeName, Torus};
 
 /// The largest torus, in nodes.

@@ -8,9 +8,9 @@ use crate::cli::text::fabric_text;
 use crate::cli::{components, folder, program};
 use flitlab::registry::Row;
 use flitlab::report::{AlgorithmRow, Table, rows_text};
-use flitlab::routing::agnostic::{Algorithm, Parameters};
-use flitlab::routing::{ForwardingQuality, LoadBound, Paths, prove_forwarding};
 use flitlab::scenario::{Network, RoutingSpec};
+use flitlab::tables::agnostic::{Algorithm, Parameters};
+use flitlab::tables::{ForwardingQuality, LoadBound, Paths, prove_forwarding};
 use flitlab::topology::Fabric;
 
 /// All rows, and what they have in common.

@@ -55,7 +55,7 @@ pub(super) fn show(route: &Route, network: &Network, names: &[String]) -> Result
     };
     let pair = ends(network, "--detours", names)?;
     let own = match &network.routing {
-        RoutingSpec::Adaptive(rules) if rules.non_minimal.goes_via_intermediate() => {
+        RoutingSpec::Adaptive(rules, ..) if rules.non_minimal.goes_via_intermediate() => {
             rules.non_minimal.detours(torus)
         }
         _ => Ok(None),

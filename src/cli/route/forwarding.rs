@@ -10,11 +10,10 @@ use crate::cli::say::say;
 use crate::cli::text::fabric_text;
 use crate::cli::{components, program};
 use flitlab::registry::Row;
-use flitlab::routing::agnostic::{self, Algorithm, Applies, Generated, NoTable, Parameters};
-use flitlab::routing::{
-    ForwardingFlaw, ForwardingQuality, ForwardingTable, VirtualChannel, prove_forwarding,
-};
+use flitlab::routing::{ForwardingTable, VirtualChannel};
 use flitlab::scenario::{Network, OpenSmTable};
+use flitlab::tables::agnostic::{self, Algorithm, Applies, Generated, NoTable, Parameters};
+use flitlab::tables::{ForwardingFlaw, ForwardingQuality, prove_forwarding};
 use flitlab::topology::Fabric;
 
 /// The names of some algorithms.

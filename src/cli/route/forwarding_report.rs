@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{Sigma, deviation_text, load_text};
 use crate::cli::terminal;
-use flitlab::routing::agnostic::{CompleteGraph, EdgeStates};
-use flitlab::routing::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
+use flitlab::tables::agnostic::{CompleteGraph, EdgeStates};
+use flitlab::tables::{ForwardingProof, ForwardingQuality, LoadBound, LoadFigures, Paths};
 use flitlab::topology::Fabric;
 
 /// Facts about a table.

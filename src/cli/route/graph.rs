@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::{Failure, Route};
 use crate::cli::terminal;
 use crate::cli::text::torus_text;
-use flitlab::routing::Region;
-use flitlab::routing::angara::{DOT_START, DrawnRoute, Freedoms, Part, RoutingGraph};
 use flitlab::scenario::Network;
+use flitlab::tables::Region;
+use flitlab::tables::angara::{DOT_START, DrawnRoute, Freedoms, Part, RoutingGraph};
 
 /// More edges are not drawn: Graphviz takes minutes for as many, and nobody sees any of them.
 const MAX_EDGES: u64 = 20_000;

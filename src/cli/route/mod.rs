@@ -33,10 +33,9 @@ use flitlab::formats::{self, Beginning, FileKind};
 use flitlab::registry::Row;
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, Table, rows_text};
-use flitlab::routing::{
-    LoadFigures, MAX_POWER, MAX_VCS, TableFile, agnostic, angara as tables, deviation,
-};
+use flitlab::routing::MAX_VCS;
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
+use flitlab::tables::{LoadFigures, MAX_POWER, TableFile, agnostic, angara as tables, deviation};
 use flitlab::topology::{Channel, Fabric};
 
 /// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.

@@ -7,9 +7,11 @@ use super::{Failure, Route, angara};
 use crate::cli::terminal;
 use crate::cli::text::{counted, fabric_text};
 use flitlab::registry::Row;
-use flitlab::routing::angara::{Algorithm, DrawnRoute, Parameters, RoutingGraph};
-use flitlab::routing::{ForwardingTable, Header, ShortestWays};
+use flitlab::routing::{ForwardingTable, Header};
 use flitlab::scenario::Network;
+use flitlab::tables::ShortestWays;
+use flitlab::tables::angara::{Algorithm, DrawnRoute, Parameters, RoutingGraph};
+use flitlab::tables::forwarding_path;
 use flitlab::topology::Torus;
 
 /// The pair that is looked at.
@@ -198,8 +200,8 @@ pub(super) fn forwarding(
 ) -> Result<(), Failure> {
     let fabric = &network.fabric;
     let flawed = |message| Failure::Check(format!("error: {message}"));
-    let path =
-        table.path(fabric, source, destination).map_err(|flaw| flawed(flaw.describe(fabric)))?;
+    let path = forwarding_path(fabric, table, source, destination)
+        .map_err(|flaw| flawed(flaw.describe(fabric)))?;
     let router = |node| fabric.terminal_router(node).expect("live nodes are named");
     let shortest = ShortestWays::new(fabric, router(source), router(destination));
     let shortest = shortest.expect("the table has a way");

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::cli::Failure;
-use flitlab::routing::angara::{Algorithm, ForTraffic};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
+use flitlab::tables::angara::{Algorithm, ForTraffic};
 
 /// Source and destination router of each pair that sends, with its share of what its workload sends
 /// between routers, times the workload's offered load.

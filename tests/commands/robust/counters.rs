@@ -44,7 +44,7 @@ fn one_switch_is_routed_by_every_algorithm_that_needs_no_grid() {
         "a.toml",
         &format!("[topology.hyperx]\ndimensions = [1]\nterminals = 3\n{EXCHANGE}"),
     );
-    for name in flitlab::routing::agnostic::ALGORITHMS.map(|algorithm| algorithm.name) {
+    for name in flitlab::tables::agnostic::ALGORITHMS.map(|algorithm| algorithm.name) {
         let set = format!("routing.agnostic.algorithm={name}");
         let (code, said) = place.soon(&["check", "a.toml", "--set", &set], &[]);
         assert!(code == 0 || code == 2 && said.starts_with("error: "), "{name}: {said}");

@@ -1,7 +1,7 @@
 //! At each router the last hop that the relation offers.
 
 use flitlab::registry::Row;
-use flitlab::routing::path_selection::PathSelection;
+use flitlab::tables::path_selection::PathSelection;
 
 /// The selection.
 pub static LAST_OFFERED: Row<PathSelection> = Row::new(

@@ -4,9 +4,8 @@
 use std::collections::VecDeque;
 
 use flitlab::registry::Row;
-use flitlab::routing::relation::{
-    Hop, NoRelation, Relation, RelationBuilder, RelationParameters, RelationRule,
-};
+use flitlab::routing::relation::{Hop, NoRelation, Relation, RelationBuilder};
+use flitlab::tables::relation_rules::{RelationParameters, RelationRule};
 use flitlab::topology::Fabric;
 
 /// The rule.

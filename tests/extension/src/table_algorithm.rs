@@ -1,7 +1,7 @@
 //! A table by which all packets follow one tree of shortest paths from the first router.
 
 use flitlab::registry::Row;
-use flitlab::routing::agnostic::{Algorithm, NoTable, Task};
+use flitlab::tables::agnostic::{Algorithm, NoTable, Task};
 
 /// The channels of a tree close no cycle, so packets can't deadlock.
 pub static ONE_ROOT: Row<Algorithm> = Row::new(

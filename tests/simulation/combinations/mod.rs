@@ -23,12 +23,12 @@ use flitlab::adaptive::{AdaptiveKind, Selection};
 use flitlab::application::generate::Generator;
 use flitlab::registry::Component;
 use flitlab::report::Status;
-use flitlab::routing::path_selection::PathSelection;
 use flitlab::routing::phased::PhasedKind;
-use flitlab::routing::relation::RelationRule;
-use flitlab::routing::{agnostic, angara};
 use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadKind};
 use flitlab::sweep::{Checkpoint, Simulation};
+use flitlab::tables::path_selection::PathSelection;
+use flitlab::tables::relation_rules::RelationRule;
+use flitlab::tables::{agnostic, angara};
 use flitlab::topology::builders::BuilderKind;
 use flitlab::traffic::PatternKind;
 

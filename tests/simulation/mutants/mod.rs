@@ -17,7 +17,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use flitlab::{
-    routing::{
+    tables::{
         self, Flaw, ForwardingFlaw, Region, TableFile,
         agnostic::{Algorithm, Parameters},
         angara::{Choices, Freedoms, Reading, balanced, bfs, sssp},
@@ -114,12 +114,12 @@ fn dumps() -> Vec<Table> {
     for netlist in &fabrics {
         for algorithm in algorithms {
             let Ok(made) = algorithm.generate(&netlist.fabric, &parameters) else { continue };
-            let levels = routing::opensm::levels_text(netlist, &made.table);
+            let levels = tables::opensm::levels_text(netlist, &made.table);
             let (map, paths) = levels.unzip();
             for netlist_text in [netlist.text(), netlist.discovered_text()] {
                 tables.push(Table::Dump(Dump {
                     netlist: netlist_text,
-                    tables: routing::opensm::text(netlist, &made.table),
+                    tables: tables::opensm::text(netlist, &made.table),
                     map: map.clone(),
                     paths: paths.clone(),
                 }));
@@ -159,7 +159,7 @@ fn damage(text: &mut String, random: &mut ChaCha8Rng, by: fn(&mut Lines, &mut Ch
 fn program(table: &Table) -> Verdict {
     match table {
         Table::Routes(text) => TableFile::parse(text).map_or(Verdict::Refused, |file| {
-            let proof = routing::prove(&file.fabric, &file.table);
+            let proof = tables::prove(&file.fabric, &file.table);
             let torus = file.fabric.torus().unwrap();
             let mut findings = Findings { routed: proof.routes, ..Findings::default() };
             for flaw in &proof.flaws {
@@ -186,12 +186,12 @@ fn program(table: &Table) -> Verdict {
 
 fn forwarding(dump: &Dump) -> Option<Verdict> {
     let netlist = Netlist::read(&dump.netlist).ok()?;
-    let mut read = routing::opensm::Dump::read(&netlist, &dump.tables).ok()?;
+    let mut read = tables::opensm::Dump::read(&netlist, &dump.tables).ok()?;
     if dump.paths.is_some() || dump.map.is_some() {
         let paths = dump.paths.as_deref().unwrap_or_default();
         read.set_levels(&netlist, PathLevels { paths, map: dump.map.as_deref() }).ok()?;
     }
-    let proof = routing::prove_forwarding(&netlist.fabric, &read.table);
+    let proof = tables::prove_forwarding(&netlist.fabric, &read.table);
     let mut findings = Findings { routed: proof.pairs, ..Findings::default() };
     let switch = |router: u32| netlist.switches[router as usize].guid;
     let terminal = |terminal: u32| netlist.adapters[terminal as usize].port_guid;

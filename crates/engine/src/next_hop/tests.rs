@@ -9,12 +9,10 @@ use crate::network::ports::Ports;
 use crate::network::small::{self, torus};
 use crate::packet::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, Faults, NONE, Torus};
+use flitlab_fabric::{Fabric, Faults, NONE, Torus, breadth_first};
 use flitlab_model::Parameters;
 use flitlab_routing::adaptive::NonMinimalRule;
-use flitlab_routing::relation::{
-    Hop, PathChoice, PathSet, RELATION_RULES, RelationParameters, RelationRule,
-};
+use flitlab_routing::relation::{Hop, PathChoice, PathSet, Relation, RelationBuilder};
 use flitlab_routing::{AdaptiveRules, DirectionOrder, DirectionRules, HalfRing, RelationRoutes};
 
 /// A network of one part, and the state of its sources.
@@ -213,12 +211,8 @@ fn a_packet_decides_on_a_detour_and_turns_at_its_intermediate_node() {
 fn a_packet_may_take_the_hops_of_its_relation() {
     let (rings, mesh) = (torus(&[4, 4]), Torus::new(&[4, 4], &[0, 1]).unwrap());
     let mesh = mesh.fabric(&Faults::default()).unwrap();
-    for rule in RELATION_RULES {
-        let fabric = if rule == RelationRule::NEGATIVE_FIRST { &mesh } else { &rings };
-        let vcs = rule.least_vcs.max(4);
-        let parameters = RelationParameters { vcs, ..RelationParameters::default() };
-        let relation = Arc::new(rule.relation(fabric, &parameters).unwrap());
-        let routes = Routes::Relation(RelationRoutes::new(relation, None, 1));
+    for fabric in [&rings, &mesh] {
+        let routes = Routes::Relation(RelationRoutes::new(Arc::new(shortest(fabric)), None, 1));
         let mut walker = Walker::new(fabric, &routes);
         for destination in 1..fabric.terminals() {
             let (answers, hops) = walker.way((0, destination), &[]);
@@ -227,4 +221,24 @@ fn a_packet_may_take_the_hops_of_its_relation() {
             assert!(!is_hops(answers.last().unwrap()));
         }
     }
+}
+
+/// All shortest ways, in four virtual channels.
+fn shortest(fabric: &Fabric) -> Relation {
+    let mut builder = RelationBuilder::new(fabric, 4).unwrap();
+    let (mut hops_left, mut order) = (vec![NONE; fabric.routers() as usize], Vec::new());
+    for destination in fabric.ends() {
+        breadth_first(destination, &mut hops_left, &mut order, |at| fabric.neighbors(at));
+        for state in 0..builder.relation().states() {
+            let Some(router) = builder.relation().router(fabric, state) else { continue };
+            let left = hops_left[router as usize];
+            let nearer = (0u16..).zip(fabric.outputs(router)).filter(|&(_, channel)| {
+                fabric.target(channel).is_some_and(|next| hops_left[next as usize] < left)
+            });
+            let mut hops: Vec<Hop> =
+                nearer.flat_map(|(port, _)| (0..4).map(move |vc| Hop::new(port, vc))).collect();
+            builder.set(state, destination, &mut hops);
+        }
+    }
+    builder.finish()
 }

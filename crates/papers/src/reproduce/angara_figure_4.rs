@@ -7,7 +7,7 @@ use super::{Extent, Progress, Reproduction, all};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::sizes_text;
 use flitlab_report::figure::{Figure, Series, Style};
-use flitlab_routing::angara::{sssp, sssp_in_one_stage};
+use flitlab_tables::angara::{sssp, sssp_in_one_stage};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Row {

@@ -12,8 +12,8 @@ use flitlab_base::narrow::{narrow, rounded};
 use flitlab_fabric::{Fabric, sizes_text};
 use flitlab_report::figure::{Bars, Figure, Series, Style, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::Region;
-use flitlab_routing::angara::{
+use flitlab_tables::Region;
+use flitlab_tables::angara::{
     Algorithm, Choices, Freedoms, Parameters, Reading, RouteTies, SmallGain, SsspReading, Stop,
     single_path_share,
 };

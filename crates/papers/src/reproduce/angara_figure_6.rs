@@ -21,9 +21,9 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Torus, sizes_text};
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::angara;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario, Workloads};
+use flitlab_tables::angara;
 use flitlab_workload::traffic::{ApplicationSpec, Carrier, HostParameters};
 use patterns::{DEFINITIONS, Definition, Setup};
 

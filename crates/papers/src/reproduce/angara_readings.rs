@@ -9,8 +9,8 @@ use super::tori::{PARTS, fabric, table};
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry;
 use flitlab_fabric::Fabric;
-use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Parameters, Reading, SsspReading};
-use flitlab_routing::{LoadFigures, Region};
+use flitlab_tables::angara::{Algorithm, Choices, Freedoms, Parameters, Reading, SsspReading};
+use flitlab_tables::{LoadFigures, Region};
 
 /// The readings that are shown to people.
 const SHOWN: usize = 8;

@@ -8,7 +8,7 @@ use flitlab_base::narrow::rounded;
 use flitlab_base::registry;
 use flitlab_fabric::sizes_text;
 use flitlab_report::rows_text;
-use flitlab_routing::angara::{Algorithm, Parameters, Reading};
+use flitlab_tables::angara::{Algorithm, Parameters, Reading};
 
 /// Maximum and minimum load, sigma(4), diameter.
 pub(super) type PublishedRow = (u64, u64, f64, u32);

@@ -19,9 +19,9 @@ use super::tori::{ALGORITHMS, SEED};
 use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_report::figure::{Bars, Figure, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::angara::Reading;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
+use flitlab_tables::angara::Reading;
 use flitlab_workload::application::{Action, Schedule};
 use flitlab_workload::traffic::ApplicationSpec;
 

@@ -16,7 +16,7 @@ use super::nue_tables::{
 };
 use super::{Extent, Flawed, Progress, Reproduction};
 use flitlab_base::registry;
-use flitlab_routing::agnostic::Algorithm;
+use flitlab_tables::agnostic::Algorithm;
 
 const SEED: u64 = 1;
 

@@ -11,8 +11,8 @@ use super::nue_tables::{
 use super::{Extent, Flawed, Progress, Reproduction, json};
 use flitlab_base::registry;
 use flitlab_report::rows_text;
-use flitlab_routing::agnostic::{ALGORITHMS, Algorithm};
 use flitlab_scenario::{Document, Network};
+use flitlab_tables::agnostic::{ALGORITHMS, Algorithm};
 
 /// The two quick fabrics of the seven.
 const QUICK: [&str; 2] = ["10-ary 3-tree", "kautz"];

@@ -14,8 +14,8 @@ use flitlab_fabric::builders::SwitchedTorus;
 use flitlab_fabric::sizes_text;
 use flitlab_fabric::{Cabling, Fabric};
 use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure};
-use flitlab_routing::agnostic::{Algorithm, Parameters};
-use flitlab_routing::{ForwardingQuality, prove_forwarding};
+use flitlab_tables::agnostic::{Algorithm, Parameters};
+use flitlab_tables::{ForwardingQuality, prove_forwarding};
 
 /// Algorithms that the slides of \[nue\] compare, and others beside them.
 pub(super) const COMPARED: [registry::Row<Algorithm>; 7] = [

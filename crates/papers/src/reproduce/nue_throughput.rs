@@ -22,9 +22,9 @@ use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_report::Status;
 use flitlab_report::figure::{Figure, NotedBar, Scale, Series, Style, noted_figure, xy_figure};
-use flitlab_routing::ForwardingProof;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Diagnostics, Document, Scenario};
+use flitlab_tables::ForwardingProof;
 
 /// Small ones of the same kinds.
 const SMALL: [(&str, &str); 2] = [

@@ -25,11 +25,12 @@ use flitlab_fabric::{Cabling, Fabric, NONE};
 use flitlab_measure::half_width_95;
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_routing::path_selection::{
+use flitlab_routing::relation::{PathSet, Relation};
+use flitlab_tables::path_selection::{
     PathSelection, RelationBound, SelectionParameters, Ties, VcChoices,
 };
-use flitlab_routing::prove_relation;
-use flitlab_routing::relation::{PathSet, Relation, RelationParameters, RelationRule, udwm};
+use flitlab_tables::prove_relation;
+use flitlab_tables::relation_rules::{RelationParameters, RelationRule, udwm};
 
 /// Which table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

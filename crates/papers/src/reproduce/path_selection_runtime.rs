@@ -13,7 +13,7 @@ use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_fabric::fewest_hops;
 use flitlab_report::figure::{Scale, Series, Style, xy_figure_among};
-use flitlab_routing::path_selection::SelectionParameters;
+use flitlab_tables::path_selection::SelectionParameters;
 
 /// Numbers of switches.
 const SWITCHES: [u32; 7] = [16, 24, 32, 48, 64, 96, 128];

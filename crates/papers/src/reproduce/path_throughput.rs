@@ -27,9 +27,9 @@ use flitlab_engine::ChannelKind;
 use flitlab_measure::half_width_95_of_few;
 use flitlab_report::Status;
 use flitlab_report::figure::{Bars, Figure, bars_figure};
-use flitlab_routing::path_selection::PathSelection;
 use flitlab_scenario::executor::Simulation;
 use flitlab_scenario::{Document, Scenario};
+use flitlab_tables::path_selection::PathSelection;
 
 /// Which figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

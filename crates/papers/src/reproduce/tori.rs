@@ -5,8 +5,8 @@ use cpu_time::ThreadTime;
 use flitlab_base::registry;
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_report::figure::{Figure, Scale, Series, xy_figure_among};
-use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Generated, Parameters};
-use flitlab_routing::{Quality, Region, prove};
+use flitlab_tables::angara::{Algorithm, Choices, Freedoms, Generated, Parameters};
+use flitlab_tables::{Quality, Region, prove};
 
 use super::Flawed;
 

@@ -107,7 +107,7 @@ impl<'a> Adaptive<'a> {
             .flat_map(|router| (0..2 * torus.dimensions()).map(move |port| (router, port)));
         let mut beside = all.filter(|&(router, port)| adaptive.beside(router, port).is_some());
         let failed = beside.any(|(router, port)| !adaptive.is_live(router, port));
-        if matches!(adaptive.rules.escape, EscapeRule::Table(_)) || failed {
+        if matches!(adaptive.rules.escape, EscapeRule::Table) || failed {
             let ends: BTreeSet<u32> =
                 (0..fabric.terminals()).filter_map(|it| fabric.terminal_router(it)).collect();
             let ports = 0..2 * torus.dimensions();

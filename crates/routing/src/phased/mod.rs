@@ -38,8 +38,6 @@ mod order;
 mod polarized;
 mod rows;
 mod steps;
-#[cfg(test)]
-mod tests;
 mod ugal;
 mod up_down;
 mod valiant;
@@ -51,7 +49,7 @@ use std::sync::Arc;
 
 use super::adaptive::Misroute;
 use super::direction_rules::drawn;
-use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder, RelationRule};
+use super::relation::{Hop, NoRelation, Phase, Phases, Relation, RelationBuilder};
 use flitlab_base::document::Reader;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::narrow;
@@ -384,15 +382,24 @@ pub static PHASED_RULES: [Row<PhasedKind>; 11] = [
 impl Component for PhasedKind {
     const NOUN: &'static str = "rule";
 
-    /// The rule that suits the virtual channels.
-    const RESERVED: &'static [&'static str] = &["auto"];
+    /// The rule that suits the virtual channels, and the rules that make relations without phases, as
+    /// scenarios name both by one key.
+    const RESERVED: &'static [&'static str] = &[
+        "auto",
+        "up-down",
+        "udwm",
+        "left-right",
+        "minimal",
+        "minimal-up-down",
+        "minimal-nue",
+        "two-orders",
+        "parted",
+        "bubble-colouring",
+        "negative-first",
+    ];
 
     fn built_in() -> &'static [Row<Self>] {
         &PHASED_RULES
-    }
-
-    fn is_taken(name: &str) -> bool {
-        RelationRule::named(name).is_some()
     }
 }
 
@@ -479,8 +486,11 @@ pub fn beside(rule: &dyn PhasedRule) -> [PhasedSpec; 2] {
     ]
 }
 
-/// Makes the relation of a rule, and looks for what contradicts its phases.
-fn relation(
+/// Makes the relation of a rule with this name, and looks for what contradicts its phases.
+///
+/// # Errors
+/// If the rule contradicts itself, or memory is short.
+pub fn relation(
     fabric: &Fabric,
     (name, rule): (&'static str, &dyn PhasedRule),
     vcs: u8,

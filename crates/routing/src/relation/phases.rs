@@ -123,7 +123,7 @@ impl Phases {
     }
 
     /// The via that is reached at a router: the router itself, or its group.
-    fn via_at(&self, router: u32) -> u32 {
+    pub fn via_at(&self, router: u32) -> u32 {
         match &self.targets {
             Targets::Groups(groups) => fitted!(groups.len(), u32) + groups[router as usize],
             Targets::Routers | Targets::Pairs(_) => router,
@@ -133,7 +133,7 @@ impl Phases {
     /// Whether some packet may begin a leg at a router to a via, or in this phase to a destination's
     /// router. Where legs from vias begin, so does that of a packet that takes the router for its
     /// via.
-    pub(crate) fn may_begin(&self, (router, phase): (u32, u8), target: u32) -> bool {
+    pub fn may_begin(&self, (router, phase): (u32, u8), target: u32) -> bool {
         let is_among = |lists: &[Vec<u32>], router: u32, via: u32| {
             lists.get(router as usize).is_some_and(|vias| vias.binary_search(&via).is_ok())
         };
@@ -145,7 +145,7 @@ impl Phases {
     }
 
     /// Whether packets go on in this phase from vias.
-    fn is_after_via(&self, phase: u8) -> bool {
+    pub fn is_after_via(&self, phase: u8) -> bool {
         let leads_there = |own: &Phase| matches!(own, Phase::Via { then } if *then == phase);
         self.phases.iter().any(leads_there)
     }
@@ -169,7 +169,7 @@ impl Phases {
 
     /// The phase whose hops lead packets of a phase to their destination: of one that decides the
     /// first that it may decide on.
-    pub(crate) fn leading_on(&self, phase: u8) -> u8 {
+    pub fn leading_on(&self, phase: u8) -> u8 {
         match &self.phases[usize::from(phase)] {
             Phase::Decides { among } => {
                 let straight = among.iter().copied().find(|&phase| self.leads_straight(phase));

@@ -1,7 +1,6 @@
 //! The table of hops that packets may take next.
 
 use super::{Phases, Targets};
-use crate::alike_vcs::lowest_alike;
 use crate::{MAX_VCS, VirtualChannel};
 use flitlab_base::memory::{Shortage, claim};
 use flitlab_base::narrow::{fitted, narrow};
@@ -274,7 +273,7 @@ impl Relation {
 
     /// The states in which packets for a destination router can be before they are there, each
     /// behind those to which its hops lead.
-    pub(super) fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
+    pub fn states_towards(&self, fabric: &Fabric, destination: u32) -> Vec<u32> {
         let mut search = Search::new(self, (0..self.vcs).collect());
         search.run(fabric, self, &fabric.ends(), destination);
         let depth = |&state: &u32| search.depth[state as usize];
@@ -297,7 +296,7 @@ impl Relation {
 
     /// The relation without the hops that are marked as detours. Every list of a rule's has hops
     /// that are none.
-    pub(crate) fn without_detours(&self, fabric: &Fabric) -> Self {
+    pub fn without_detours(&self, fabric: &Fabric) -> Self {
         let (mut starts, mut hops) = (vec![0], Vec::new());
         for list in 0..self.lists() {
             hops.extend(self.hops_of_list(list).iter().filter(|hop| !hop.detour));
@@ -360,7 +359,7 @@ impl Relation {
     }
 
     /// The most hops that a packet can take from its source to its destination, whatever it
-    /// chooses; `u32::MAX` if it could walk in circles, which the [proof](crate::prove_relation)
+    /// chooses; `u32::MAX` if it could walk in circles, which the proof
     /// refuses but where packets [stay on a ring](Self::staying) at last.
     pub fn longest(&self) -> u32 {
         self.longest
@@ -383,7 +382,7 @@ pub struct Builder<'f> {
 
 impl<'f> Builder<'f> {
     /// Begins with a relation, whose hops can be set anew.
-    pub(super) fn of(fabric: &'f Fabric, relation: Relation) -> Self {
+    pub fn of(fabric: &'f Fabric, relation: Relation) -> Self {
         let (staying, by_class) = (Vec::new(), Vec::new());
         let relation = Relation { staying, by_class, by_port: Vec::new(), longest: 0, ..relation };
         Self { fabric, relation, known: std::collections::HashMap::new() }
@@ -407,11 +406,7 @@ impl<'f> Builder<'f> {
     ///
     /// # Panics
     /// If there are no virtual channels or more than 16, or no phases or more than 256.
-    pub(crate) fn with_phases(
-        fabric: &'f Fabric,
-        vcs: u8,
-        phases: Phases,
-    ) -> Result<Self, Shortage> {
+    pub fn with_phases(fabric: &'f Fabric, vcs: u8, phases: Phases) -> Result<Self, Shortage> {
         let count = phases.phases.len();
         assert!((1..=256).contains(&count), "1 to 256 phases");
         let states = u64::from(fabric.routers()) * count as u64;
@@ -463,7 +458,8 @@ impl<'f> Builder<'f> {
         Ok(Self { fabric, relation, known: std::collections::HashMap::new() })
     }
 
-    pub(super) fn fabric(&self) -> &'f Fabric {
+    /// The fabric.
+    pub fn fabric(&self) -> &'f Fabric {
         self.fabric
     }
 
@@ -506,7 +502,7 @@ impl<'f> Builder<'f> {
     ///
     /// # Panics
     /// If the router has no live terminals.
-    pub(super) fn set_like(&mut self, state: u32, other: u32, destination_router: u32) {
+    pub fn set_like(&mut self, state: u32, other: u32, destination_router: u32) {
         let row = self.relation.row[destination_router as usize];
         assert!(row != NONE, "only routers with terminals are destinations");
         let first = row as usize * self.relation.states as usize;
@@ -515,7 +511,8 @@ impl<'f> Builder<'f> {
 
     /// The relation with phases, with all that was set. `longest` is the most hops of a packet.
     /// `by_port`: packets choose a port at its head.
-    pub(crate) fn finish_phases(mut self, longest: u32, by_port: bool) -> Relation {
+    #[must_use]
+    pub fn finish_phases(mut self, longest: u32, by_port: bool) -> Relation {
         self.relation.longest = longest;
         if by_port {
             self.relation.part_by_port();
@@ -527,16 +524,11 @@ impl<'f> Builder<'f> {
     /// router with terminals lose their hops.
     #[must_use]
     pub fn finish(self) -> Relation {
-        // Packets come to a channel in all virtual channels that are alike, or in none.
-        let lowest = lowest_alike(self.fabric, &self.relation);
-        self.finish_of(lowest)
-    }
-
-    /// The relation, where of virtual channels that are alike the lowest is looked at.
-    pub(super) fn finish_of(self, lowest: Vec<u8>) -> Relation {
         let Self { fabric, mut relation, .. } = self;
         let senders: Vec<u32> =
             (0..fabric.routers()).filter(|&at| relation.row[at as usize] != NONE).collect();
+        // Packets come to a channel in all virtual channels that are alike, or in none.
+        let lowest = relation.lowest_alike(fabric);
         let mut search = Search::new(&relation, lowest);
         for &destination in &senders {
             search.run(fabric, &relation, &senders, destination);

@@ -21,7 +21,7 @@ impl Checks<'_> {
                 }
                 spec.injection_bubble
             }
-            Some(RoutingSpec::Adaptive(rules)) => rules.injection_bubble,
+            Some(RoutingSpec::Adaptive(rules, ..)) => rules.injection_bubble,
             _ => 0,
         };
         if asked > parameters.most_bubble() {

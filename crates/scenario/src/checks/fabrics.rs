@@ -8,7 +8,8 @@ use flitlab_base::registry::Component;
 use flitlab_fabric::Fabric;
 use flitlab_routing::MAX_VCS;
 use flitlab_routing::phased::PhasedKind;
-use flitlab_routing::relation::{NoRelation, RelationRule};
+use flitlab_routing::relation::NoRelation;
+use flitlab_tables::relation_rules::RelationRule;
 
 /// Networks already built, so that the points of a sweep share them.
 #[derive(Default)]

@@ -26,7 +26,7 @@ impl Parts<'_> {
         let (errs, fails) = (parameters.errors.is_some(), self.is_interrupted);
         let stalls = parameters.kind.sharing().is_some_and(|sharing| sharing.stall_times);
         let of_routing = match self.routing {
-            Some(RoutingSpec::Adaptive(_)) => Some((Feature::AdaptiveOnTori, "routing")),
+            Some(RoutingSpec::Adaptive(..)) => Some((Feature::AdaptiveOnTori, "routing")),
             Some(RoutingSpec::Relation(spec)) if spec.injection_bubble > 0 => {
                 Some((Feature::InjectionBubble, "routing.relation.injection_bubble"))
             }

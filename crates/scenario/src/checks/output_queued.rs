@@ -91,7 +91,7 @@ impl Checks<'_> {
     fn routing_of_the_paper(&mut self, draft: &Draft) {
         let Some(routing) = &draft.routing else { return };
         let (key, why) = match routing {
-            RoutingSpec::Adaptive(rules) => match output_queued::routing(rules) {
+            RoutingSpec::Adaptive(rules, ..) => match output_queued::routing(rules) {
                 Ok(_) => return,
                 Err(why) => why,
             },

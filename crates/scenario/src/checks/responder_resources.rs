@@ -5,7 +5,7 @@ use crate::RoutingSpec;
 use crate::schema::Draft;
 use flitlab_engine::TrafficClass;
 use flitlab_routing::HalfRing;
-use flitlab_routing::angara::Algorithm;
+use flitlab_tables::angara::Algorithm;
 
 const LIMIT: &str = "adapter.responder_resources";
 const CLASSES: &str = "router.message_classes";
@@ -59,7 +59,7 @@ fn keeps_order(routing: &RoutingSpec, class: TrafficClass) -> bool {
         RoutingSpec::DirectionOrder(rules) => rules.half_ring != HalfRing::Random,
         RoutingSpec::Angara { algorithm, .. } => algorithm.name != Algorithm::SGR.name,
         RoutingSpec::File(file) => !file.table.has_several(),
-        RoutingSpec::Adaptive(_) => !class.is_adaptive(false, false),
+        RoutingSpec::Adaptive(..) => !class.is_adaptive(false, false),
         RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_) => true,
         RoutingSpec::Relation(_) => false,
     }

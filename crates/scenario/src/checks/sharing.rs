@@ -31,7 +31,7 @@ impl Checks<'_> {
             self.refuse(&keys, message, help);
         }
         let adaptive = match routing {
-            Some(RoutingSpec::Adaptive(rules)) => Some(rules),
+            Some(RoutingSpec::Adaptive(rules, ..)) => Some(rules),
             _ => None,
         };
         let chooses = adaptive.is_some()

@@ -45,7 +45,7 @@ impl<'s> OutputQueuedRun<'s> {
         let routers = *scenario.parameters.kind.output_queues()?;
         let (torus, _) = scenario.network.torus()?;
         let spec: &LoadSpec = scenario.workload.downcast_ref()?;
-        let RoutingSpec::Adaptive(rules) = &scenario.network.routing else { return None };
+        let RoutingSpec::Adaptive(rules, ..) = &scenario.network.routing else { return None };
         let message_packets = packets_of(spec, routers.packet)?;
         let settings = Settings {
             pattern: spec.pattern.clone(),

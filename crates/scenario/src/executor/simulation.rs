@@ -506,7 +506,7 @@ impl Simulation {
         shares: Option<[f64; Misroute::KINDS.len()]>,
     ) -> PointRow {
         let kinds: &[Misroute] = match &self.scenario.network.routing {
-            RoutingSpec::Adaptive(rules) => rules.non_minimal.kinds(),
+            RoutingSpec::Adaptive(rules, ..) => rules.non_minimal.kinds(),
             RoutingSpec::Relation(spec) => spec.misroutes(),
             _ => &[],
         };

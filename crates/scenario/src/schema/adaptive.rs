@@ -8,7 +8,8 @@ use flitlab_base::document::{
 use flitlab_base::registry::{Component, Registered, Registry};
 use flitlab_engine::{RouterKind, VIRTUAL_CHANNELS};
 use flitlab_routing::adaptive::{AdaptiveKind, ByDetours, NonMinimalRule, Selection, Tie};
-use flitlab_routing::{AdaptiveRules, EscapeRule, agnostic::Algorithm};
+use flitlab_routing::{AdaptiveRules, EscapeRule};
+use flitlab_tables::agnostic::Algorithm;
 
 const ESCAPES_BY_TABLE: &str = "the table of [routing.agnostic]'s algorithm of this name in one virtual \
                                 channel, without a bubble; a packet that escapes keeps to it to the end of its leg.";
@@ -117,11 +118,12 @@ fn rules(
                     coordinate of a ring and the first has another virtual channel there than one that has not. So each \
                     escape takes two, as read requests and responses do.";
     let [up_down, nue] = [Algorithm::UP_DOWN, Algorithm::NUE]
-        .map(|table| (table.name, EscapeRule::Table(table), ESCAPES_BY_TABLE));
-    let auto = ("auto", EscapeRule::Auto, auto);
-    let dateline = (DATELINE, EscapeRule::Dateline, dateline);
+        .map(|table| (table.name, (EscapeRule::Table, table), ESCAPES_BY_TABLE));
+    let usual = Algorithm::UP_DOWN;
+    let auto = ("auto", (EscapeRule::Auto, usual), auto);
+    let dateline = (DATELINE, (EscapeRule::Dateline, usual), dateline);
     let escape = reader.one_of("escape", "escape", doc, [auto, dateline, up_down, nue]);
-    rules.channels = escape.unwrap_or_default().usual_channels();
+    rules.channels = escape.map_or(EscapeRule::Auto, |it| it.0).usual_channels();
     let doc = "Which virtual channels these packets use: 0 request, 1 response, 2 adaptive, 3 and 4 \
                collective. Read requests keep to 0 and responses to 1. With `escape = \"dateline\"` the numbers \
                are 0 and 1 for requests, 2 and 3 for responses, 4 adaptive, and an escape is named by the lower one.";
@@ -150,6 +152,7 @@ fn rules(
     rules.non_minimal = non_minimal?;
     rules.selection = selection?;
     rules.tie = tie?;
-    rules.escape = escape?;
-    Some(RoutingSpec::Adaptive(rules))
+    let (escape, table) = escape?;
+    rules.escape = escape;
+    Some(RoutingSpec::Adaptive(rules, table))
 }

@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Registry;
 use flitlab_fabric::builders::ANY_TABLE;
 use flitlab_fabric::netlist::Adapter;
-use flitlab_routing::{
+use flitlab_tables::{
     agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
 };

@@ -107,7 +107,7 @@ pub(super) fn read(reader: &mut Reader<'_>, registry: &Registry, purpose: Purpos
     let worst_case = routing.clone().map(|routing| {
         WorstCase::new(move |fabric, terminals| {
             let routes = routing.routes(fabric, seed).map_err(|error| error.to_string())?;
-            let worst = flitlab_routing::WorstCase::new(fabric, &routes, terminals);
+            let worst = flitlab_tables::WorstCase::new(fabric, &routes, terminals);
             worst.map(|worst| worst.partners).map_err(|error| error.to_string())
         })
     });

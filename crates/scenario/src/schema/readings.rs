@@ -1,7 +1,7 @@
 //! Keys of `[routing.angara]` for what \[angara-routing\] leaves open in its algorithms.
 
 use flitlab_base::document::{Reader, Whole};
-use flitlab_routing::angara::{Named, Reading, SsspReading, Stop};
+use flitlab_tables::angara::{Named, Reading, SsspReading, Stop};
 
 /// How BFS reads \[angara-routing\]; `None` if a choice is wrong.
 pub(super) fn bfs(reader: &mut Reader<'_>) -> Option<Reading> {

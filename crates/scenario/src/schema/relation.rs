@@ -12,10 +12,13 @@ use flitlab_engine::Feature;
 use flitlab_routing::{
     MAX_PATHS, Preference,
     adaptive::AdaptiveKind,
+    phased::{PhasedKind, PhasedSpec},
+    relation::PathChoice,
+};
+use flitlab_tables::{
     agnostic::Algorithm,
     path_selection::PathSelection,
-    phased::{PhasedKind, PhasedSpec},
-    relation::{PathChoice, RelationParameters, RelationRule, TreeOrder},
+    relation_rules::{RelationParameters, RelationRule, TreeOrder},
 };
 
 /// The rule that a scenario names.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{RoutingSpec, TopologySpec};
 use flitlab_base::document::{Choice, Flag, InputFile, Reader, Text, Value, plain_row, with_keys};
 use flitlab_base::registry::Registry;
-use flitlab_routing::{
+use flitlab_tables::{
     TableFile,
     angara::{Algorithm, Freedoms, Parameters},
 };

@@ -2,7 +2,8 @@
 
 use super::*;
 use flitlab_fabric::Fabric;
-use flitlab_routing::{ForwardingQuality, Routes};
+use flitlab_routing::Routes;
+use flitlab_tables::ForwardingQuality;
 use std::sync::Arc;
 
 /// A small fabric of a kind, with all that it needs.
@@ -72,7 +73,7 @@ fn a_fabric_of_switches_is_routed_and_switched_as_infiniband_unless_told_otherwi
     let text = smallest("tree").replace("[routing.agnostic]\nalgorithm = \"min-hop\"\n", "");
     let scenario = read(&text);
     assert_eq!(scenario.parameters, Parameters::infiniband_4xqdr());
-    let expected = flitlab_routing::agnostic::Algorithm::D_MOD_K;
+    let expected = flitlab_tables::agnostic::Algorithm::D_MOD_K;
     assert!(matches!(
         scenario.network.routing,
         RoutingSpec::Agnostic { algorithm, parameters } if algorithm == expected && parameters.vcs == 8

@@ -136,7 +136,7 @@ impl WorkloadSpec for CollectiveSpec {
                             adaptive routing; or leave out [collective]";
                 checks.refuse(&["collective", "routing"], message, help);
             }
-            Some(RoutingSpec::Adaptive(rules)) => {
+            Some(RoutingSpec::Adaptive(rules, ..)) => {
                 let channels = &rules.channels;
                 let used = [channels.adaptive, channels.escape, channels.escape_to_intermediate];
                 if used.iter().any(|it| [UP_CHANNEL, DOWN_CHANNEL].contains(it)) {

@@ -336,7 +336,7 @@ fn check_end(member: &Member, checks: &mut Checks<'_>) {
 fn check_class(member: &Member, checks: &mut Checks<'_>, checked: &Checked<'_>) {
     let (Some(routing), class) = (checked.routing, member.class) else { return };
     let key = |key: &str| format!("{}.{key}", member.path);
-    let on_torus = matches!(routing, RoutingSpec::Adaptive(_));
+    let on_torus = matches!(routing, RoutingSpec::Adaptive(..));
     let by_table = matches!(routing, RoutingSpec::Agnostic { .. } | RoutingSpec::OpenSm(_))
         || matches!(routing, RoutingSpec::Relation(spec) if spec.selection.is_some());
     if class.on_response_channel && routing.is_of_any_fabric() {

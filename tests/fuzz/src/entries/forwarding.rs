@@ -3,8 +3,8 @@
 
 use std::sync::LazyLock;
 
-use flitlab::routing::opensm::{self, Dump, PathLevels};
-use flitlab::routing::prove_forwarding;
+use flitlab::tables::opensm::{self, Dump, PathLevels};
+use flitlab::tables::prove_forwarding;
 use flitlab::topology::netlist::Netlist;
 
 use super::text;

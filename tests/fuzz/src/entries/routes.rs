@@ -1,6 +1,7 @@
 //! Files of Angara's routes.
 
-use flitlab::routing::{Routes, TableFile, prove};
+use flitlab::routing::Routes;
+use flitlab::tables::{TableFile, prove};
 
 use super::text;
 

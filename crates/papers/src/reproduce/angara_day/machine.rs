@@ -13,8 +13,8 @@ use super::super::Flawed;
 use super::super::tori::{SEED, table};
 use super::requests::Request;
 use flitlab_fabric::{Faults, Torus};
-use flitlab_routing::Region;
-use flitlab_routing::angara::{Algorithm, Choices, Freedoms, Job, Parameters, job_nodes};
+use flitlab_tables::Region;
+use flitlab_tables::angara::{Algorithm, Choices, Freedoms, Job, Parameters, job_nodes};
 
 /// The algorithm of all tables: the paper's.
 pub(super) const ALGORITHM: flitlab_base::registry::Row<Algorithm> = Algorithm::SSSP;

@@ -64,7 +64,7 @@ impl Module {
     fn of(text: &str) -> Self {
         let code: String =
             text.lines().flat_map(|line| [line.split("//").next().unwrap_or(""), "\n"]).collect();
-        let code = code.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+        let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
         // Where something can be seen is no use of it.
         let mut code = code.to_owned();
         while let Some(at) = code.find("pub(in ") {
@@ -223,7 +223,10 @@ fn a_circle_is_found_through_what_is_handed_on() {
         ("b", "pub mod c;\npub fn other() {}"),
         ("b/c", "pub struct C(pub crate::A);"),
         ("e", "// use crate::A;\n#[cfg(test)]\nmod tests {\n use crate::A;\n}"),
+        // Tests in a file of their own hide nothing of what stands behind.
+        ("f", "#[cfg(test)]\nmod tests;\nuse crate::g::G;\npub struct F;"),
+        ("g", "pub struct G(crate::f::F);"),
     ]);
-    assert_eq!(found.circles(), BTreeSet::from([vec!["a", "b/c"]]));
+    assert_eq!(found.circles(), BTreeSet::from([vec!["a", "b/c"], vec!["f", "g"]]));
     assert_eq!(found.used("a"), BTreeSet::from(["b", "b/c", "e"].map(String::from)));
 }

@@ -137,7 +137,7 @@ fn room(path: &[&str]) -> String {
 fn used(module: &[&str], text: &str) -> BTreeSet<String> {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or(""));
     let code: String = code.flat_map(|line| [line, "\n"]).collect();
-    let code = code.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+    let code = code.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let path = |text| -> Vec<&str> {
         let names = str::split(text, "::");

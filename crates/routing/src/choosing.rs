@@ -262,7 +262,7 @@ impl PathRoutes {
         (source, destination): (u32, u32),
         mut each: impl FnMut(&[Channel], f64),
     ) {
-        let mut way = Vec::with_capacity(crate::USUAL_HOPS);
+        let mut way = Vec::with_capacity(crate::route::USUAL_HOPS);
         let paths = self.paths.paths(source, destination);
         if self.paths.choice() == PathChoice::Hash || paths.len() == 0 {
             let step = |channel| way.push(channel);

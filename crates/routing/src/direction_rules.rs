@@ -1,9 +1,20 @@
 //! Rules of direction order: the order, half rings, and the method that keeps rings free of
 //! deadlock.
 
-use super::Unroutable;
 use flitlab_base::mix::mixed;
 use flitlab_base::narrow::narrow;
+
+/// Pairs of live nodes between which a routing has no legal route.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{routing} has no way around the failures from node {} to node {} ({pairs} ordered pairs have none)", .first.0, .first.1)]
+pub struct Unroutable {
+    /// The routing, as the subject of the message.
+    pub routing: &'static str,
+    /// The first such pair, source and destination.
+    pub first: (String, String),
+    /// Number of such ordered pairs.
+    pub pairs: u64,
+}
 
 /// The way round a ring if both halves are equally long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

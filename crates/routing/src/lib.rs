@@ -41,10 +41,11 @@ pub mod without_load;
 pub use choosing::{MAX_PATHS, PathRoutes, Preference, RelationRoutes};
 pub use direction_order::DirectionOrder;
 use direction_rules::drawn;
-pub use direction_rules::{DirectionRules, HalfRing, OrderError};
+pub use direction_rules::{DirectionRules, HalfRing, OrderError, Unroutable};
 pub use forwarding::{ForwardingTable, MAX_VCS, NO_PORT, VcAssignment, VirtualChannel};
 pub use header::Header;
 pub use offsets::{Offsets, Place};
+use route::USUAL_HOPS;
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::{MAX_ROUND, RouteTable};
@@ -53,10 +54,6 @@ pub use torus_adaptive::{Adaptive, AdaptiveChannels, AdaptiveRules, Course, Esca
 use std::sync::Arc;
 
 use flitlab_fabric::{Channel, Fabric};
-
-/// The hops for which a way has room at once: what is listed for every pair is not made longer step by
-/// step.
-const USUAL_HOPS: usize = 32;
 
 /// The routes of a fabric, by the rule that packets follow.
 #[derive(Clone, Debug)]
@@ -270,18 +267,6 @@ impl Routes {
             }
         }
     }
-}
-
-/// Pairs of live nodes between which a routing has no legal route.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{routing} has no way around the failures from node {} to node {} ({pairs} ordered pairs have none)", .first.0, .first.1)]
-pub struct Unroutable {
-    /// The routing, as the subject of the message.
-    pub routing: &'static str,
-    /// The first such pair, source and destination.
-    pub first: (String, String),
-    /// Number of such ordered pairs.
-    pub pairs: u64,
 }
 
 /// A torus with failed cables.

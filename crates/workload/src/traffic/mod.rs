@@ -15,6 +15,7 @@ mod process;
 mod remote_memory;
 mod script;
 mod several;
+mod share;
 mod silent;
 mod sizes;
 mod spec;
@@ -43,10 +44,6 @@ pub use script::Script;
 pub use several::{LARGEST_TAG, MAX_WORKLOADS, Several};
 pub use silent::Silent;
 pub use sizes::MessageSizes;
-pub use spec::*;
+pub use spec::{Access, Between, ExchangeSpec, LoadSpec, OfferedLoad, Process};
 pub use until::Until;
 pub use workload::{CloneWorkload, Created, HostOverheads, Needs, Wake, Workload, restored, saved};
-
-/// The whole in units of the shares that are drawn: they are compared as multiples of 2^-53, so that
-/// every machine decides alike.
-const ONE: u64 = 1 << 53;

@@ -61,7 +61,7 @@ pub use nodes::Nodes;
 pub use rule::PatternRule;
 pub use worst_case::WorstCase;
 
-use super::ONE;
+use super::share::ONE;
 use flitlab_base::registry::Row;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;

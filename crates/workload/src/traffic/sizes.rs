@@ -16,8 +16,8 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::ONE;
 use super::csv_file::{self, Shape, Wrong};
+use super::share::ONE;
 use crate::formats::FileKind;
 use flitlab_base::document::{
     Diagnostic, Kind, List, Listed, Location, Node, Reader, Slot, Text, Value, beside, both, size,

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use super::calls::MAX_BYTES;
 use super::files::{Input, MAX_RANKS};
-use super::lines::{Word, Words, any, read_lines};
-use super::{Content, Format, Options, is_number};
+use super::lines::{Word, Words, any, is_number, read_lines};
+use super::{Content, Format, Options};
 use crate::application::complaints::{Flaw, of_file, shown};
 use crate::application::generate::program::{End, Program};
 use flitlab_base::document::{Diagnostic, Diagnostics};

@@ -169,3 +169,8 @@ impl Word<'_> {
             .map_err(|_| self.flaw(format!("{what} can't be below zero")))
     }
 }
+
+/// Whether a word consists of digits.
+pub(super) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit())
+}

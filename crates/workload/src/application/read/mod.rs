@@ -13,6 +13,7 @@ mod chakra;
 mod contexts;
 mod dumpi;
 mod files;
+mod format;
 mod htsim;
 mod liballprof;
 mod lines;
@@ -21,7 +22,6 @@ mod simgrid;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::{Schedule, goal};
@@ -31,6 +31,7 @@ use flitlab_base::document::{Diagnostic, Diagnostics};
 
 pub use crate::formats::Beginning;
 pub use files::Input;
+pub use format::{Content, Format, OPTIONS, Options};
 
 pub(crate) use chakra::CHAKRA;
 pub(crate) use dumpi::{BINARY as DUMPI_BINARY, DUMPI};
@@ -38,82 +39,10 @@ pub(crate) use htsim::HTSIM;
 pub(crate) use liballprof::LIBALLPROF;
 pub(crate) use simgrid::SIMGRID;
 
-/// A format of files.
-#[derive(Clone, Copy)]
-pub struct Format {
-    /// A name in small letters.
-    pub name: &'static str,
-    /// What a file of it is, with an article.
-    pub what: &'static str,
-    /// A sentence without its begin, such as "a connection a line."
-    pub doc: &'static str,
-    /// Whether a file that begins like this is one.
-    pub(crate) is: fn(&Beginning) -> bool,
-    /// The names of the [`Options`] that mean something.
-    pub(in crate::application) takes: &'static [&'static str],
-    pub(in crate::application) read: fn(&Input<'_>, &Options) -> Result<Content, Diagnostics>,
-}
-
-impl fmt::Debug for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name)
-    }
-}
-
-impl PartialEq for Format {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
-    }
-}
-
 /// Every format that is read. The first that recognises a file has it. The other formats that are
 /// known, and the way out for each, are in [`formats`].
 pub static FORMATS: [Format; 7] =
     [goal::GOAL, SIMGRID, CHAKRA, HTSIM, DUMPI, DUMPI_BINARY, LIBALLPROF];
-
-/// What a trace does not say, and is to be given beside it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Options {
-    /// Operations that a rank computes a second, of a trace that counts operations.
-    pub flops_per_second: Option<f64>,
-    /// The library, or the kind of algorithm, of collective operations.
-    pub algorithm: Option<String>,
-    /// Who is in which process group: a JSON file's name, and its text.
-    pub groups: Option<(String, String)>,
-}
-
-/// The names of all [`Options`].
-pub const OPTIONS: [&str; 3] = ["flops_per_second", "algorithm", "groups"];
-
-impl Options {
-    fn given(&self) -> impl Iterator<Item = &'static str> {
-        let given =
-            [self.flops_per_second.is_some(), self.algorithm.is_some(), self.groups.is_some()];
-        OPTIONS.into_iter().zip(given).filter_map(|(name, given)| given.then_some(name))
-    }
-}
-
-/// What a reader makes of a file.
-#[derive(Debug)]
-pub struct Content {
-    /// The operations of all ranks.
-    pub schedule: Schedule,
-    /// How often calls or nodes of a name are in the trace; empty of a schedule.
-    pub calls: Vec<(&'static str, u64)>,
-    /// What is in the trace and means nothing here, or looks wrong, with how often: clauses without
-    /// a full stop.
-    pub notes: Vec<String>,
-    /// Whether large messages wait for their receipt, as in MPI. In a trace of a program in which
-    /// none does they wait for none.
-    pub sends_wait: bool,
-}
-
-impl Content {
-    /// A schedule of which there is nothing else to say.
-    pub(in crate::application) const fn of(schedule: Schedule) -> Self {
-        Self { schedule, calls: Vec::new(), notes: Vec::new(), sends_wait: true }
-    }
-}
 
 /// A file that was read.
 #[derive(Debug)]
@@ -231,8 +160,4 @@ pub fn read_bytes(name: &str, content: &[u8], options: &Options) -> Result<Readi
     let path = Path::new(name);
     let format = format_of(&Beginning::new(path, content), path)?;
     format.read(Input::of_bytes(name, content), options)
-}
-
-fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit())
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::calls::{Calls, MAX_BYTES, NoSpeed, left};
 use super::files::{Input, MAX_RANKS};
-use super::lines::{Lines, Word, Words, any, read_lines};
+use super::lines::{Lines, Word, Words, any, is_number, read_lines};
 use super::{Beginning, Content, Format, Options};
 use crate::application::ANY;
 use crate::application::complaints::{Flaw, near, of_file, shown};
@@ -85,7 +85,7 @@ fn action(word: &str) -> Option<&'static str> {
 
 fn rank_of(word: &str) -> Option<u32> {
     let digits = word.strip_prefix('p').unwrap_or(word);
-    super::is_number(digits).then(|| digits.parse().ok()).flatten()
+    is_number(digits).then(|| digits.parse().ok()).flatten()
 }
 
 fn is_trace(file: &Beginning) -> bool {

@@ -19,6 +19,7 @@ mod bounds;
 mod by_pair;
 mod cable_rates;
 mod classes;
+mod collective;
 mod combinations;
 mod deadlock;
 mod desmos_twin;

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use serde::{Deserialize, Serialize};
 
 use flitlab_base::narrow::fitted;
-use flitlab_workload::traffic::MAX_WORKLOADS;
+use flitlab_model::workload::MAX_WORKLOADS;
 
 /// A value for each class that there may be.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

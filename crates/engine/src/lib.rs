@@ -1,7 +1,7 @@
 //! The simulator: packets, buffers, channels, routers, terminals.
 //!
 //! An [`Engine`] simulates a [`Fabric`] with [`Routes`], [`Parameters`] of routers and links, and a
-//! [`Workload`](flitlab_workload::traffic::Workload). An [`Observer`] gets each delivery;
+//! [`Workload`](flitlab_model::workload::Workload). An [`Observer`] gets each delivery;
 //! `flitlab-measure` has observers and loops that measure loads and finite workloads. [`run_script`]
 //! is the shortest way for a list of messages.
 //!
@@ -14,7 +14,7 @@
 //! use flitlab_engine::{Parameters, run_script, zero_load_latency};
 //! use flitlab_fabric::{Faults, Torus};
 //! use flitlab_routing::{DirectionOrder, HalfRing, Routes};
-//! use flitlab_workload::traffic::{Message, MessageKind, Script};
+//! use flitlab_model::workload::{Message, MessageKind, Script};
 //!
 //! // The fabric, and a route from each node to each other one.
 //! let fabric = Torus::new(&[4, 4], &[]).unwrap().fabric(&Faults::default()).unwrap();
@@ -196,8 +196,8 @@ pub use flitlab_model::{
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::Script;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::Script;
 
 /// Whether the engine was compiled with optimisation; without it, it simulates some eight times as
 /// slowly.

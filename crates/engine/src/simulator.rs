@@ -32,12 +32,12 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::stop::Stop;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{Collectives, HostOverheads, MAX_WORKLOADS, Workload};
 use flitlab_model::{
     Acknowledgements, ChannelKind, ChannelReport, Deadlock, Digest, Grant, Parameters, Retry,
     RouterKind,
 };
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Collectives, HostOverheads, MAX_WORKLOADS, Workload};
 
 /// Receives time, number of grants and digest so far.
 type DigestLog<'f> = Box<dyn FnMut(Picoseconds, u64, Digest) + 'f>;

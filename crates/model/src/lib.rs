@@ -18,6 +18,7 @@
 //! | channels | [`ChannelKind`], [`ChannelReport`], [`ChannelStatistics`], [`Stall`] |
 //! | runs | [`Digest`], [`Deadlock`], [`Explanation`] |
 //! | statistics | [`interval`] |
+//! | what the engine asks for messages | [`workload`] |
 //!
 //! # Parameters of a link
 //!
@@ -59,6 +60,7 @@ mod passage;
 mod router_kind;
 mod student;
 mod traffic_class;
+pub mod workload;
 
 pub use channel::{ChannelKind, ChannelReport, ChannelStatistics, MAX_WAIT, STALLS, Stall};
 pub use deadlock::{Deadlock, Lack, Waiting};

@@ -12,7 +12,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::CompletedMessage;
-use flitlab_workload::traffic::{CollectiveKind, Message, MessageKind, Receipt};
+use flitlab_model::workload::{CollectiveKind, Message, MessageKind, Receipt};
 
 impl Hosts {
     /// Puts a terminal's message of a collective operation into its source queue. It always takes

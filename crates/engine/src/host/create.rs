@@ -13,7 +13,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
 use flitlab_model::InjectionChoice;
-use flitlab_workload::traffic::{Message, MessageKind, Wake};
+use flitlab_model::workload::{Message, MessageKind, Wake};
 
 impl Hosts {
     /// Asks the workload for the first messages of a terminal.

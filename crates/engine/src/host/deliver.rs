@@ -15,8 +15,8 @@ use crate::packet::message::{Arrival, Queued, Role};
 use crate::packet::{Delivery, Origin, Packet};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+use flitlab_model::workload::Receipt;
 use flitlab_model::{CompletedMessage, DeliveredPacket};
-use flitlab_workload::traffic::Receipt;
 
 impl Hosts {
     /// Announces a message to the part of its sink. Returns the number under which it is known

@@ -25,7 +25,7 @@ use flitlab_base::narrow::fitted;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
-use flitlab_workload::traffic::Workload;
+use flitlab_model::workload::Workload;
 use needs::HostNeeds;
 use sink::Sink;
 use source::Sources;

@@ -1,7 +1,7 @@
 //! What workloads want to be told by hosts.
 
 use crate::by_class::ByClass;
-use flitlab_workload::traffic::{Needs, Workload};
+use flitlab_model::workload::{Needs, Workload};
 
 /// The needs of a workload, and of the workloads of which it consists. They never change.
 pub(crate) struct HostNeeds {

@@ -8,7 +8,7 @@ use crate::observer::Log;
 use crate::packet::Delivery;
 use crate::packet::message::{Arrival, Numbers, Queued, Slots};
 use flitlab_base::units::Picoseconds;
-use flitlab_workload::traffic::Receipt;
+use flitlab_model::workload::Receipt;
 
 /// An atomic operation whose request has come to its target.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -19,10 +19,10 @@ use crate::packet::{Packet, last_start};
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, NONE};
+use flitlab_model::workload::{HostOverheads, Workload};
 use flitlab_model::{ChannelKind, Parameters, Switching};
 use flitlab_routing::relation::{Hop, Ring, TERMINAL_CLASSES};
 use flitlab_routing::{AdaptiveChannels, Routes};
-use flitlab_workload::traffic::{HostOverheads, Workload};
 
 /// Times of a channel.
 #[derive(Clone, Copy, Debug)]

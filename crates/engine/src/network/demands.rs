@@ -5,12 +5,12 @@ use crate::network::vc_map::VcMap;
 use crate::packet::message::Purpose;
 use flitlab_base::narrow::fitted;
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{MAX_WORKLOADS, Workload};
 use flitlab_model::{
     DOWN_CHANNEL, MAX_VIRTUAL_CHANNELS, PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL,
     TrafficClass, UP_CHANNEL,
 };
 use flitlab_routing::{AdaptiveChannels, EscapeRule, Routes};
-use flitlab_workload::traffic::{MAX_WORKLOADS, Workload};
 
 /// Whether routers choose among several outputs for a packet.
 pub fn is_adaptive(routes: &Routes) -> bool {

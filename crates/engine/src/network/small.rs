@@ -4,8 +4,8 @@ use crate::network::context::NetworkContext;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Fabric, Faults, Torus};
 use flitlab_model::Parameters;
+use flitlab_model::workload::{Message, MessageKind, Script, Workload};
 use flitlab_routing::{DirectionOrder, HalfRing, Routes};
-use flitlab_workload::traffic::{Message, MessageKind, Script, Workload};
 
 /// A torus in which nothing has failed.
 pub(crate) fn torus(sizes: &[u32]) -> Fabric {

@@ -7,8 +7,8 @@ use crate::network::vc_map::VcMap;
 use crate::packet::collective::parts;
 use flitlab_base::narrow::{fitted, narrow};
 use flitlab_fabric::{Fabric, SpanningTree};
+use flitlab_model::workload::{CollectiveKind, Collectives};
 use flitlab_model::{DOWN_CHANNEL, Parameters, UP_CHANNEL};
-use flitlab_workload::traffic::{CollectiveKind, Collectives};
 
 /// The routers' tables for collective operations.
 #[derive(Clone, Debug)]

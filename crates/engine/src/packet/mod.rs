@@ -13,8 +13,8 @@ use crate::packet::encoded_route::{EncodedRoute, MAX_WORDS};
 use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::NONE;
+use flitlab_model::workload::MAX_WORKLOADS;
 use flitlab_routing::adaptive::Misroute;
-use flitlab_workload::traffic::MAX_WORKLOADS;
 
 /// The maximum number of flits of a packet: a packet and its bubble are counted in 16 bits.
 pub const MAX_FLITS: u32 = (1 << 15) - 1;

@@ -24,8 +24,8 @@ use crate::router::Routers;
 use crate::statistics::Statistics;
 use flitlab_base::prefetch::{Stage, prefetch};
 use flitlab_base::units::Picoseconds;
+use flitlab_model::workload::Workload;
 use flitlab_model::{Digest, MAX_WAIT};
-use flitlab_workload::traffic::Workload;
 
 /// Approximate size of a processor's second-level cache, in bytes.
 const NEAR_MEMORY: usize = 2 << 20;

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::boxed;
 use super::{
     Access, Between, Created, ExchangeSpec, Message, MessageKind, Needs, Pattern, Receipt, Wake,
     Workload, restored, saved,
@@ -17,6 +16,7 @@ use super::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::boxed;
 
 /// Where a terminal is in the exchange.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::csv_file::{self, Shape, Wrong};
-use super::workload::boxed;
 use super::{Created, Message, MessageKind, Needs, Receipt, Wake, Workload, restored, saved};
 use crate::formats::FileKind;
 use flitlab_base::document::Diagnostics;
 use flitlab_base::narrow::{narrow, rounded};
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_fabric::{NodeName, Places};
+use flitlab_model::workload::boxed;
 
 /// A message of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

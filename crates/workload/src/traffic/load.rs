@@ -11,7 +11,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::interval::simplest_fraction;
 use super::process::Period;
-use super::workload::boxed;
 use super::{
     Access, Arrivals, Created, Interval, LoadSpec, Message, MessageKind, MessageSizes, OfferedLoad,
     Pattern, PatternError, Process, Workload, restored, saved,
@@ -19,6 +18,7 @@ use super::{
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::boxed;
 
 const MIN_FRACTION: f64 = 1e-9;
 const MAX_FRACTION: f64 = 1e3;

@@ -11,7 +11,6 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::boxed;
 use super::{
     Access, Created, Message, MessageKind, Needs, Pattern, PatternSpec, Wake, Workload, restored,
     saved,
@@ -20,6 +19,7 @@ use crate::application::RemoteOperation;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::boxed;
 
 impl RemoteOperation {
     /// The sizes of request and response of an operation upon so many bytes as messages that are

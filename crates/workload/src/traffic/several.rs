@@ -4,52 +4,19 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::workload::boxed;
 use super::{
-    Collectives, Created, HostOverheads, Message, MessageKind, Needs, Receipt, Wake, Workload,
-    restored, saved,
+    Collectives, Created, HostOverheads, MAX_WORKLOADS, Message, MessageKind, Needs, Receipt, Wake,
+    Workload, restored, saved,
 };
 use flitlab_base::narrow::narrow;
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
-
-/// The most workloads at once.
-pub const MAX_WORKLOADS: usize = 8;
-
-/// The largest tag of a message. Above it there is room for the number of a workload.
-pub const LARGEST_TAG: u64 = (1 << (64 - CLASS_BITS)) - 1;
-
-const CLASS_BITS: u32 = 3;
+use flitlab_model::workload::{LARGEST_TAG, boxed, class_and_own_tag, tag_of};
 
 /// Returns the class in a tag, as a place, and the tag of the class's own workload.
 fn place(tag: u64) -> (usize, u64) {
-    let (class, own) = parts(tag);
+    let (class, own) = class_and_own_tag(tag);
     (class.into(), own)
-}
-
-/// Returns the class in a tag, and the tag of the class's own workload.
-fn parts(tag: u64) -> (u8, u64) {
-    (narrow(tag & ((1 << CLASS_BITS) - 1)), tag >> CLASS_BITS)
-}
-
-impl dyn Workload {
-    /// Returns the class of the message with this tag: of several workloads, the number of its own.
-    #[inline]
-    pub fn class_of_tag(&self, tag: u64) -> u8 {
-        if self.by_class().is_empty() { 0 } else { parts(tag).0 }
-    }
-
-    /// Returns the tag that the workload of its class gave to the message with this tag.
-    #[inline]
-    pub fn own_tag(&self, tag: u64) -> u64 {
-        if self.by_class().is_empty() { tag } else { parts(tag).1 }
-    }
-
-    /// Returns the tag of a message to which the workload of its class gave `own`.
-    #[inline]
-    pub fn tag_in_class(&self, class: u8, own: u64) -> u64 {
-        if self.by_class().is_empty() { own } else { own << CLASS_BITS | u64::from(class) }
-    }
 }
 
 /// Workloads that share a network. The number of each is the class of its messages. Each has a
@@ -212,7 +179,7 @@ impl Workload for Several {
             let (class, own) = (narrow(class), message.tag);
             debug_assert!(own <= LARGEST_TAG, "a tag of {own}");
             let time = start + message.time;
-            Message { time, tag: own << CLASS_BITS | u64::from(class), class, ..message }
+            Message { time, tag: tag_of(class, own), class, ..message }
         });
         (message, self.first_of(terminal))
     }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::workload::boxed;
 use super::{Collectives, Created, HostOverheads, MessageKind, Needs, Workload};
 use flitlab_base::units::Picoseconds;
+use flitlab_model::workload::boxed;
 
 /// A workload whose messages are gone. What it could send is known all the same, so routers and
 /// adapters are as they are beside it: how others would do without it is a question about the same

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::workload::boxed;
 use super::{Created, MessageKind, Workload};
 use flitlab_base::units::Picoseconds;
+use flitlab_model::workload::boxed;
 
 /// An open workload whose terminals create messages before a time only. What it creates until then
 /// is what it creates without an end.

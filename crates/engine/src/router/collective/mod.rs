@@ -10,8 +10,4 @@
 //! |---|---|
 //! | `units` | the state of reduction units: operands that are taken, results that are made |
 
-#[cfg(test)]
-mod plain;
-#[cfg(test)]
-mod tests;
 pub(crate) mod units;

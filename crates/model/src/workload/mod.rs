@@ -1,5 +1,10 @@
 //! The interface between the engine and what its terminals send.
 
+mod collective;
+mod message;
+mod script;
+mod tags;
+
 use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -7,9 +12,16 @@ use std::ops::Range;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Collectives, Message, MessageKind, Receipt};
 use flitlab_base::prefetch::Stage;
 use flitlab_base::units::Picoseconds;
+
+pub use collective::{CollectiveKind, CollectiveSpec, Collectives};
+pub use message::{Message, MessageKind, Receipt};
+pub use script::Script;
+pub use tags::{LARGEST_TAG, class_and_own_tag, tag_of};
+
+/// The most workloads at once.
+pub const MAX_WORKLOADS: usize = 8;
 
 /// The terminals that may go on creating messages after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +76,7 @@ pub type Created = (Option<Message>, Option<Picoseconds>);
 /// [`Self::received`] and barriers.
 ///
 /// The engine calls it once or a few times a message, never for a flit. A workload that only sends
-/// implements the methods without a default, and [`Script`](super::Script) is an example.
+/// implements the methods without a default, and [`Script`] is an example.
 pub trait Workload: Any + CloneWorkload + Debug + Send + Sync {
     /// When a terminal creates its first message; `None` if it creates none, or only when woken.
     fn first(&mut self, terminal: u32) -> Option<Picoseconds>;
@@ -277,14 +289,13 @@ pub fn restored<T: DeserializeOwned>(state: &[u8]) -> Option<T> {
 }
 
 /// Puts parts of a workload into boxes, for [`Workload::split`].
-pub(super) fn boxed<W: Workload>(parts: impl Iterator<Item = W>) -> Vec<Box<dyn Workload>> {
+pub fn boxed<W: Workload>(parts: impl Iterator<Item = W>) -> Vec<Box<dyn Workload>> {
     parts.map(|part| Box::new(part) as Box<dyn Workload>).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Script;
 
     #[test]
     fn the_least_packet_is_the_rest_of_a_message_or_its_request() {

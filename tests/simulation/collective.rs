@@ -1,27 +1,27 @@
 //! Tests of collective operations, against a plain computation of what one tree does in an empty
 //! network, and of laws that hold under any load.
 
+mod plain;
+
 use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::plain::Plain;
-use crate::observer::Log;
-use crate::simulator::Engine;
-use crate::zero_load::zero_load_latency;
-use flitlab_base::narrow::narrow;
-use flitlab_base::units::{Bytes, Picoseconds, Rate};
-use flitlab_fabric::{Fabric, Faults, SpanningTree, Torus};
-use flitlab_model::{
+use flitlab::engine::{
     Acknowledgements, Arbitration, CollectiveUnit, DOWN_CHANNEL, FlitSharing, LinkErrors,
     Parameters, Resend, RouterKind, Switching,
 };
-use flitlab_routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
-use flitlab_workload::traffic::{
+use flitlab::engine::{Engine, Log, zero_load_latency};
+use flitlab::narrow::narrow;
+use flitlab::routing::{Adaptive, AdaptiveRules, DirectionOrder, DirectionRules, Routes};
+use flitlab::topology::{Fabric, Faults, SpanningTree, Torus};
+use flitlab::traffic::{
     Access, CollectiveKind, CollectiveSpec, Collectives, LoadSpec, OfferedLoad, OpenLoad,
     PatternSpec, Process, Several, Workload,
 };
+use flitlab::units::{Bytes, Picoseconds, Rate};
+use plain::Plain;
 
 const KINDS: [CollectiveKind; 4] = [
     CollectiveKind::Broadcast,

@@ -1,11 +1,11 @@
 //! A plain computation, flit by flit from docs/model.md, of what one tree does with packets one
 //! after the other in an empty network. It is for tests, and independent of the engine.
 
-use flitlab_base::narrow::narrow;
-use flitlab_base::units::Picoseconds;
-use flitlab_fabric::{Fabric, SpanningTree};
-use flitlab_model::{Parameters, Switching};
-use flitlab_workload::traffic::CollectiveKind;
+use flitlab::engine::{Parameters, Switching};
+use flitlab::narrow::narrow;
+use flitlab::topology::{Fabric, SpanningTree};
+use flitlab::traffic::CollectiveKind;
+use flitlab::units::Picoseconds;
 
 /// A place whose flits come at known times, and that holds a packet until the whole packet has
 /// left. By packet: the time at which its last flit had left.

@@ -33,7 +33,7 @@ pub enum MessageKind {
 
 impl MessageKind {
     /// Whether it or an earlier one is data, and whether one of them is answered.
-    pub(crate) fn and_in(self, (data, answered): (bool, bool)) -> (bool, bool) {
+    pub fn and_in(self, (data, answered): (bool, bool)) -> (bool, bool) {
         match self {
             Self::Data => (true, answered),
             Self::Read { .. } | Self::Put | Self::Atomic { .. } => (data, true),
@@ -58,8 +58,7 @@ pub struct Message {
     /// Given back to the workload when the message is done; of no meaning to the engine. At most
     /// [`LARGEST_TAG`](super::LARGEST_TAG).
     pub tag: u64,
-    /// Its class of traffic: the number of its workload among [`Several`](super::Several), and 0 of one that is
-    /// alone.
+    /// Its class of traffic: of several workloads the number of its own, and 0 of one that is alone.
     pub class: u8,
 }
 

@@ -22,7 +22,7 @@ if [ $# -gt 0 ]; then
     git archive "$1" | tar -x -C "$unpacked"
     cd "$unpacked"
 fi
-find src crates/*/src -name '*.rs' ! -path 'crates/reference/*' ! -name tests.rs ! -path '*/tests/*' | LC_ALL=C sort | xargs awk -v each="$each" '
+find src crates/*/src -name '*.rs' ! -path 'crates/reference/*' ! -path 'crates/random/*' ! -name tests.rs ! -path '*/tests/*' | LC_ALL=C sort | xargs awk -v each="$each" '
     FNR == 1 { test = 0; block = 0 }
     { text = $0; sub(/^[ \t]+/, "", text); indent = length($0) - length(text) }
     block { if (text ~ /\*\//) block = 0; next }

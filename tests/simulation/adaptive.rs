@@ -13,7 +13,7 @@ use flitlab::units::{Bytes, Picoseconds};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+use flitlab_random::wait_cycle::assert_each_waits_for_the_next;
 
 fn fabric(sizes: &[u32]) -> Fabric {
     Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap()

@@ -15,13 +15,13 @@ use flitlab::traffic::Script;
 use flitlab::units::{Picoseconds, Rate};
 
 use crate::common::workplace::Workplace;
-use flitlab_reference::by_hand::{delivered, line, parameters};
-use flitlab_reference::differential;
+use flitlab_random::by_hand::{delivered, line, parameters};
+use flitlab_random::differential;
+use flitlab_random::message::data;
+use flitlab_random::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::engine;
 use flitlab_reference::flit_engine;
-use flitlab_reference::message::data;
-use flitlab_reference::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
-use flitlab_reference::random_scenario::Scenario;
 
 /// Cables with half of `link.rate`.
 fn half() -> CableClass {

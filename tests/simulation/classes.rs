@@ -14,9 +14,9 @@ use flitlab::{
     traffic::{Message, MessageKind, Script, Workload},
     units::{Bytes, Picoseconds},
 };
-use flitlab_reference::differential::agree;
-use flitlab_reference::random_flit_scenario::share;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::differential::agree;
+use flitlab_random::random_flit_scenario::share;
+use flitlab_random::random_scenario::Scenario;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -13,10 +13,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use flitlab_reference::differential;
-use flitlab_reference::random_flit_scenario::flit_scenario;
-use flitlab_reference::random_scenario::Scenario;
-use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+use flitlab_random::differential;
+use flitlab_random::random_flit_scenario::flit_scenario;
+use flitlab_random::random_scenario::Scenario;
+use flitlab_random::wait_cycle::assert_each_waits_for_the_next;
 
 /// Every node of a ring of eight sends many packets three hops ahead.
 fn run_ring(bubble: bool, kind: MessageKind) -> Result<usize, Deadlock> {

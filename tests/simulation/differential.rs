@@ -13,16 +13,16 @@ use std::env;
 use flitlab::engine::{Arbitration, Parameters, run_script};
 use flitlab::routing::Routes;
 use flitlab::traffic::Script;
-use flitlab_reference::differential::{
+use flitlab_random::differential::{
     CIOQ_FEATURES, FLIT_FEATURES, MIXED_SIZES, PACKET_FEATURES, agree, agree_in, features,
     has_dateline, packet_scenario, packet_scenario_with_collectives, run_flits, simulate_flits,
 };
-use flitlab_reference::random_cioq_scenario::cioq_scenario;
-use flitlab_reference::random_flit_scenario::{
+use flitlab_random::random_cioq_scenario::cioq_scenario;
+use flitlab_random::random_flit_scenario::{
     LAST_FLITS, flit_scenario, flit_scenario_by_table, flit_scenario_of_any_links,
     flit_scenario_with_collectives,
 };
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::random_scenario::Scenario;
 use rayon::prelude::*;
 
 /// Compares the engines in as many scenarios as asked for, each feature of which has to occur.

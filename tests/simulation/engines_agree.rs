@@ -10,14 +10,14 @@ use flitlab::{
     traffic::{Message, MessageKind, Script},
     units::Picoseconds,
 };
-use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
-use flitlab_reference::by_hand;
-use flitlab_reference::differential::{Named, agree, phased_scenario};
-use flitlab_reference::message::data;
-use flitlab_reference::random_cioq_scenario::cioq_scenario;
-use flitlab_reference::random_flit_scenario::{flit_scenario_by_credits, flit_scenario_phased};
-use flitlab_reference::random_relation::by_relation;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_random::by_hand;
+use flitlab_random::differential::{Named, agree, phased_scenario};
+use flitlab_random::message::data;
+use flitlab_random::random_cioq_scenario::cioq_scenario;
+use flitlab_random::random_flit_scenario::{flit_scenario_by_credits, flit_scenario_phased};
+use flitlab_random::random_relation::by_relation;
+use flitlab_random::random_scenario::Scenario;
 
 fn for_each_scenario(seeds: std::ops::Range<u64>, test: impl Fn(&Scenario)) {
     for seed in seeds {

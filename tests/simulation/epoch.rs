@@ -8,8 +8,8 @@ use flitlab::traffic::{
 };
 use flitlab::units::{Bytes, Picoseconds};
 
-use flitlab_reference::random_flit_scenario::flit_scenario;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::random_flit_scenario::flit_scenario;
+use flitlab_random::random_scenario::Scenario;
 
 /// One whose links are shared flit by flit, with stall times.
 fn shared(seed: u64) -> Scenario {

@@ -15,7 +15,7 @@ use flitlab::{
     units::{Bytes, Picoseconds},
 };
 
-use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+use flitlab_random::wait_cycle::assert_each_waits_for_the_next;
 
 /// A torus of 4x2x2x2 switches with the table of OpenSM 3.3.23's minhop.
 fn opensm_minhop() -> (Fabric, ForwardingTable) {

@@ -7,11 +7,11 @@ use flitlab::scenario::{Deadlock, Document, Scenario as TomlScenario};
 use flitlab::sweep::Simulation;
 use flitlab::traffic::Script;
 use flitlab::units::Picoseconds;
-use flitlab_reference::by_hand::{deliveries, line, parameters, ring};
-use flitlab_reference::differential::agree;
+use flitlab_random::by_hand::{deliveries, line, parameters, ring};
+use flitlab_random::differential::agree;
+use flitlab_random::message::data;
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::engine;
-use flitlab_reference::message::data;
-use flitlab_reference::random_scenario::Scenario;
 use rayon::prelude::*;
 
 #[test]

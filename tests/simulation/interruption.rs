@@ -20,11 +20,11 @@ use flitlab::{
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
-use flitlab_reference::agreement::assert_agreement;
-use flitlab_reference::message::data;
-use flitlab_reference::random_failure::{self, Failing, KINDS, When, interruption, is_connected};
-use flitlab_reference::random_flit_scenario::share;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::agreement::assert_agreement;
+use flitlab_random::message::data;
+use flitlab_random::random_failure::{self, Failing, KINDS, When, interruption, is_connected};
+use flitlab_random::random_flit_scenario::share;
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::shared::failure::{Effects, Failure};
 use flitlab_reference::shared::simulation::Ended;
 use flitlab_reference::{engine, flit_engine};

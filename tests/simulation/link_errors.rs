@@ -15,7 +15,7 @@ use flitlab::traffic::{CollectiveKind, CollectiveSpec, Message, MessageKind, Scr
 use flitlab::units::{Bytes, Picoseconds};
 
 use crate::common::workplace::{Workplace, scenario};
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::random_scenario::Scenario;
 
 const RETRIES: [Retry; 2] = [Retry::Store, Retry::Stomp];
 const RESENDS: [Resend; 2] = [Resend::GoBackN, Resend::Selective];

@@ -19,7 +19,7 @@ use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::traffic::{Message, MessageKind};
 use flitlab::units::Picoseconds;
-use flitlab_reference::{differential, random_scenario};
+use flitlab_random::{differential, random_scenario};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use selection::MOST_RECENT;

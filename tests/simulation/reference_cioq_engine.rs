@@ -15,13 +15,13 @@ use flitlab::{
     traffic::{Message, MessageKind},
     units::Picoseconds,
 };
-use flitlab_reference::by_hand::{
+use flitlab_random::by_hand::{
     self, FLIT, MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, rate, ring,
 };
+use flitlab_random::message::data;
+use flitlab_random::random_cioq_scenario::cioq_scenario;
+use flitlab_random::random_relation::by_relation;
 use flitlab_reference::cioq_engine::{Deadlock, run, simulator};
-use flitlab_reference::message::data;
-use flitlab_reference::random_cioq_scenario::cioq_scenario;
-use flitlab_reference::random_relation::by_relation;
 
 /// Payload of a packet of four flits.
 const FOUR: u64 = MAXIMUM_PAYLOAD;

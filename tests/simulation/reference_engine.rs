@@ -7,12 +7,12 @@ use flitlab::{
     traffic::{Message, MessageKind},
     units::Picoseconds,
 };
-use flitlab_reference::by_hand::{
+use flitlab_random::by_hand::{
     MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, parameters, rate, ring,
 };
+use flitlab_random::message::data;
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::engine::{Deadlock, run, simulator};
-use flitlab_reference::message::data;
-use flitlab_reference::random_scenario::Scenario;
 
 fn read(time: u64, source: u32, destination: u32, bytes: u64) -> Message {
     Message {

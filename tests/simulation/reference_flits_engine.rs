@@ -13,11 +13,11 @@ use flitlab::{
     traffic::{Message, MessageKind, Script},
     units::{Bytes, Picoseconds},
 };
-use flitlab_reference::by_hand::{
+use flitlab_random::by_hand::{
     self, FLIT, MAXIMUM_PAYLOAD, delivered, deliveries, injected, line, rate, ring,
 };
+use flitlab_random::message::data;
 use flitlab_reference::flit_engine::{Deadlock, run};
-use flitlab_reference::message::data;
 
 /// Payload of a packet of four flits.
 const FOUR: u64 = MAXIMUM_PAYLOAD;

@@ -16,11 +16,11 @@ use flitlab::{
     traffic::Message,
     units::{Bytes, Picoseconds},
 };
-use flitlab_reference::by_hand::{self, FLIT, MAXIMUM_PAYLOAD, line, rate, ring};
-use flitlab_reference::differential;
+use flitlab_random::by_hand::{self, FLIT, MAXIMUM_PAYLOAD, line, rate, ring};
+use flitlab_random::differential;
+use flitlab_random::message;
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::engine;
-use flitlab_reference::message;
-use flitlab_reference::random_scenario::Scenario;
 use flitlab_reference::shared::links::Counts;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -16,9 +16,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::workplace::{SHORT, Workplace, scenario, with};
-use flitlab_reference::random_flit_scenario::share;
-use flitlab_reference::random_relation::{by_relation, throttle};
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::random_flit_scenario::share;
+use flitlab_random::random_relation::{by_relation, throttle};
+use flitlab_random::random_scenario::Scenario;
 
 /// The scenario with the relation of a rule, whose links are shared flit by flit every other time;
 /// `None` if the rule is for fabrics of another shape.

@@ -6,12 +6,12 @@ use flitlab::routing::Routes;
 use flitlab::scenario::{Deadlock, Document, Scenario as TomlScenario};
 use flitlab::traffic::{Message, MessageKind, Script};
 use flitlab::units::Picoseconds;
-use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
-use flitlab_reference::by_hand::{MAXIMUM_PAYLOAD, deliveries, injected, line, parameters};
-use flitlab_reference::differential::agree;
-use flitlab_reference::message::data;
-use flitlab_reference::random_scenario::Scenario;
-use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+use flitlab_random::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_random::by_hand::{MAXIMUM_PAYLOAD, deliveries, injected, line, parameters};
+use flitlab_random::differential::agree;
+use flitlab_random::message::data;
+use flitlab_random::random_scenario::Scenario;
+use flitlab_random::wait_cycle::assert_each_waits_for_the_next;
 use rayon::prelude::*;
 
 /// What both engines make of messages at time 0 on a line of three nodes.

@@ -12,10 +12,10 @@ use flitlab::{
     tables::prove_relation,
     topology::{Fabric, builders::RandomRegular},
 };
-use flitlab_reference::agreement::can_be_delivered;
-use flitlab_reference::message::data;
-use flitlab_reference::random_phased;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::agreement::can_be_delivered;
+use flitlab_random::message::data;
+use flitlab_random::random_phased;
+use flitlab_random::random_scenario::Scenario;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -20,8 +20,8 @@ use flitlab::{
     },
     units::{Bytes, Picoseconds, Rate},
 };
-use flitlab_reference::random_scenario::Scenario;
-use flitlab_reference::threads::{STOPS, compare};
+use flitlab_random::random_scenario::Scenario;
+use flitlab_random::threads::{STOPS, compare};
 
 const MICROSECOND: Picoseconds = Picoseconds(1_000_000);
 

@@ -14,9 +14,9 @@ use flitlab::{
     units::{Bytes, Picoseconds, Rate},
 };
 
-use flitlab_reference::message::data;
-use flitlab_reference::random_flit_scenario::flit_scenario;
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::message::data;
+use flitlab_random::random_flit_scenario::flit_scenario;
+use flitlab_random::random_scenario::Scenario;
 
 const FLIT: u64 = 16;
 /// Payload of a packet of four flits, and of one of eight.

@@ -9,11 +9,11 @@ use flitlab::{
     traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec, Script, Workload},
     units::{Bytes, Picoseconds},
 };
-use flitlab_reference::random_scenario::Scenario as RandomScenario;
+use flitlab_random::random_scenario::Scenario as RandomScenario;
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-use flitlab_reference::threads::{Run, STOPS, THREADS, compare};
+use flitlab_random::threads::{Run, STOPS, THREADS, compare};
 
 /// Compares the runs of a scenario's own messages, of which some arrive.
 fn compare_messages(seed: u64, scenario: &RandomScenario) -> Run {

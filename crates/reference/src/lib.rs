@@ -1,9 +1,8 @@
-//! Plain engines, written to be obviously right, and random scenarios in which the fast engine has
-//! to agree with them.
+//! Plain engines, written to be obviously right: the fast engine has to agree with them.
 //!
 //! Nobody needs this crate to use flitlab: it is for tests. All engines move one flit at a time,
 //! by code of their own that follows docs/model.md rule by rule. docs/testing.md says what they
-//! share with the fast engine.
+//! share with the fast engine. The scenarios in which they are compared are in `flitlab-random`.
 //!
 //! | module | what it is for |
 //! |---|---|
@@ -11,10 +10,6 @@
 //! | [`engine`] | links that are granted to whole packets |
 //! | [`flit_engine`] | links that are shared flit by flit |
 //! | [`cioq_engine`] | links that are granted to whole packets, behind buffers at outputs |
-//! | [`random_scenario`], [`random_flit_scenario`], [`random_cioq_scenario`] | small scenarios of all routings and rules, by a seed |
-//! | [`differential`] | both engines in a scenario, or in many |
-//! | [`threads`] | the fast engine on one thread and on several |
-//! | [`agreement`], [`wait_cycle`] | what has to hold of two logs, and of a deadlock |
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -23,23 +18,7 @@
     reason = "tests cast numbers that stand beside the cast"
 )]
 
-pub mod agreement;
-pub mod by_hand;
 pub mod cioq_engine;
-pub mod differential;
 pub mod engine;
 pub mod flit_engine;
-pub mod message;
-pub mod random_cables;
-pub mod random_cioq_scenario;
-pub mod random_classes;
-pub mod random_collective;
-pub mod random_errors;
-pub mod random_failure;
-pub mod random_flit_scenario;
-pub mod random_phased;
-pub mod random_relation;
-pub mod random_scenario;
 pub mod shared;
-pub mod threads;
-pub mod wait_cycle;

@@ -71,7 +71,7 @@ pub mod opensm;
 pub mod path_selection;
 mod phase_proof;
 #[cfg(test)]
-mod phased_rules;
+mod tests;
 #[cfg(test)]
 mod plain_tables;
 mod proof;

@@ -21,8 +21,8 @@ use flitlab::traffic::{
 use flitlab::units::{Bytes, Picoseconds};
 
 use crate::common::workplace::Workplace;
-use flitlab_reference::random_scenario;
-use flitlab_reference::wait_cycle::assert_each_waits_for_the_next;
+use flitlab_random::random_scenario;
+use flitlab_random::wait_cycle::assert_each_waits_for_the_next;
 
 /// After so much simulated time a workload of this size would never end. Windows that find their
 /// length come to 100 ms where few nodes send.
@@ -348,7 +348,7 @@ fn compare(seed: u64, scenario: &Scenario) -> usize {
         messages,
         collective,
     };
-    flitlab_reference::differential::agree(seed, &scenario)
+    flitlab_random::differential::agree(seed, &scenario)
 }
 
 /// The first messages of the workloads, as far as their nodes don't wait for each other, and small

@@ -11,11 +11,11 @@ use flitlab::traffic::{Message, MessageKind, Script, Workload};
 use flitlab::units::Picoseconds;
 use rayon::prelude::*;
 
-use flitlab_reference::differential;
+use flitlab_random::differential;
+use flitlab_random::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
+use flitlab_random::random_scenario::Scenario;
 use flitlab_reference::engine;
 use flitlab_reference::flit_engine;
-use flitlab_reference::random_flit_scenario::{flit_scenario, flit_scenario_by_table};
-use flitlab_reference::random_scenario::Scenario;
 
 /// A torus in direction order.
 fn torus(sizes: &[u32]) -> (Fabric, Routes) {
@@ -71,7 +71,7 @@ fn the_engines_agree_flit_by_flit() {
         let plain = flit_engine::run(fabric, routes, parameters, messages);
         assert_eq!(fast.is_ok(), plain.is_ok(), "seed {seed}");
         if let (Ok((fast, digest)), Ok((plain, its))) = (fast, plain) {
-            flitlab_reference::agreement::assert_agreement(&scenario, &plain, &fast);
+            flitlab_random::agreement::assert_agreement(&scenario, &plain, &fast);
             assert_eq!(digest, its, "seed {seed}");
         }
     });

@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, VecDeque};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters, RouterKind};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::Message;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::Message;
 
 use crate::shared::{
     adapter::{self, InjectionQueues},

@@ -25,8 +25,8 @@ use std::collections::VecDeque;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{CollectiveSpec, Message};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{CollectiveSpec, Message};
 
 use crate::shared::{
     adapter::{self, InjectionQueues},

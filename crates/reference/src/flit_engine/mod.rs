@@ -32,8 +32,8 @@ use std::collections::VecDeque;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Digest, FlitSharing, Log, Parameters, RESPONSE_CHANNEL, Switching};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{CollectiveSpec, Message, MessageKind};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
 
 use crate::shared::{
     channel::{ChannelKind, arrived},

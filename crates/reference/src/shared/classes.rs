@@ -1,8 +1,8 @@
 //! What the class of a message's traffic says of its packets (docs/model.md, "Classes of traffic").
 
 use flitlab_engine::{PacketKind, Parameters, REQUEST_CHANNEL, RESPONSE_CHANNEL};
+use flitlab_model::workload::{Message, MessageKind};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Message, MessageKind};
 
 /// Whether packets of a message, or of the response to it, choose their ways where routing is
 /// adaptive.

@@ -9,7 +9,7 @@ use flitlab_engine::{
     CompletedMessage, DOWN_CHANNEL, DeliveredPacket, Log, Parameters, UP_CHANNEL,
 };
 use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::{CollectiveKind, CollectiveSpec};
+use flitlab_model::workload::{CollectiveKind, CollectiveSpec};
 
 use super::{
     channel::OutputName,

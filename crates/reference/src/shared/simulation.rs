@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Log, Parameters, Switching};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{CollectiveSpec, Message};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{CollectiveSpec, Message};
 
 use super::{
     channel::OutputName,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{CompletedMessage, DeliveredPacket, InjectionChoice, Log, Parameters};
 use flitlab_fabric::Fabric;
+use flitlab_model::workload::{Message, MessageKind};
 use flitlab_routing::{Routes, relation::Hop};
-use flitlab_workload::traffic::{Message, MessageKind};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,8 @@
 //! Both engines on a small scenario that is made of the bytes.
 
 use super::draw::Draw;
-use flitlab_reference::agreement::{assert_agreement, run_fast, run_reference};
-use flitlab_reference::random_scenario::Scenario;
+use flitlab_random::agreement::{assert_agreement, run_fast, run_reference};
+use flitlab_random::random_scenario::Scenario;
 
 /// Flits times hops of a scenario: few, so that many are tried.
 const WORK: u64 = 600;

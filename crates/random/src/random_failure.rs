@@ -25,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 use super::random_flit_scenario::share;
 use super::random_relation::{by_relation, throttle};
 use super::random_scenario::Scenario;
-use crate::shared::failure::{Failure, LOOK, made};
+use flitlab_reference::shared::failure::{Failure, LOOK, made};
 
 /// What makes the routes of the whole fabric and of what is left.
 enum Maker {

@@ -14,11 +14,11 @@ use flitlab_workload::traffic::MessageKind;
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};
-use crate::flit_engine::FlitRouters;
 use crate::random_scenario::Scenario;
-use crate::shared::simulation::Ended;
 use crate::threads::{STOPS, compare};
-use crate::{cioq_engine, engine, flit_engine};
+use flitlab_reference::flit_engine::FlitRouters;
+use flitlab_reference::shared::simulation::Ended;
+use flitlab_reference::{cioq_engine, engine, flit_engine};
 
 /// The seed of a scenario in which packets of mixed sizes deadlock in spite of the bubble.
 pub const MIXED_SIZES: u64 = 313_309;

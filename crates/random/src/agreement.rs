@@ -4,17 +4,17 @@
 use std::collections::BTreeMap;
 
 use super::random_scenario::Scenario;
-use crate::shared::links::Counts;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{ChannelKind, CompletedMessage, DeliveredPacket, Engine, Log, run_script};
+use flitlab_reference::shared::links::Counts;
 use flitlab_routing::Routes;
 use flitlab_workload::traffic::Script;
 
 pub fn run_reference(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages, .. } = scenario;
-    crate::engine::run(fabric, routes, parameters, messages).unwrap_or_else(|deadlock| {
-        panic!("{} packets are stuck at {}", deadlock.packets, deadlock.time)
-    })
+    flitlab_reference::engine::run(fabric, routes, parameters, messages).unwrap_or_else(
+        |deadlock| panic!("{} packets are stuck at {}", deadlock.packets, deadlock.time),
+    )
 }
 
 pub fn run_fast(scenario: &Scenario) -> Log {

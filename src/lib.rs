@@ -14,7 +14,8 @@
 //! | `flitlab-engine` | [`engine`] | the simulator |
 //! | `flitlab-measure` | [`measure`] | latency, throughput, steady state, saturation, bounds |
 //! | `flitlab-output-queued` | [`output_queued`] | a second simulator: output queues, and answers in place of credits |
-//! | `flitlab-report` | [`report`] | result rows, their files, figures, the page of a report |
+//! | `flitlab-report` | [`report`] | result rows, their files, figures |
+//! | `flitlab-page` | [`page`] | the page of a report |
 //! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
 //! | `flitlab-papers` | [`reproduce`] | published results computed again |
 //! | `flitlab` | [`cli`] | the command, also for programs with components of their own, and its calls by other languages |
@@ -54,6 +55,7 @@ pub use flitlab_engine as engine;
 pub use flitlab_fabric as topology;
 pub use flitlab_measure as measure;
 pub use flitlab_output_queued as output_queued;
+pub use flitlab_page as page;
 pub use flitlab_papers::reproduce;
 pub use flitlab_report as report;
 pub use flitlab_routing as routing;

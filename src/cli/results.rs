@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::cli::say::say;
 use crate::cli::summary::{Expectation, Made};
 use crate::cli::{Failure, components};
+use flitlab::page::{Blocks, points_linked};
 use flitlab::report::folder::{POINTS, SUMMARY};
-use flitlab::report::html::{Blocks, points_linked};
 use flitlab::report::{
     DeadlockNote, PathChannelRow, Point, ReportError, ResultRows, SustainedLoad,
 };

@@ -100,7 +100,7 @@ impl ChannelRow {
     }
 
     /// Flits by virtual channel, of those that the router has.
-    pub(super) fn flits_by_virtual_channel(&self) -> Vec<u64> {
+    pub fn flits_by_virtual_channel(&self) -> Vec<u64> {
         let columns = Self::COLUMNS.iter().filter(|column| column.name.starts_with("flits_vc"));
         let flits = columns.map_while(|column| match (column.cell)(self) {
             Cell::Whole(flits) => u64::try_from(flits).ok(),
@@ -112,7 +112,7 @@ impl ChannelRow {
 
 /// The source router's coordinates and the direction of a channel of a torus, from its name:
 /// `(0,0,1) +x`.
-pub(super) fn torus_place(channel: &str) -> Option<(Vec<u32>, &str)> {
+pub fn torus_place(channel: &str) -> Option<(Vec<u32>, &str)> {
     let (node, direction) = channel.split_once(' ')?;
     let coordinates = node.strip_prefix('(')?.strip_suffix(')')?.split(',');
     let coordinates = coordinates.map(|at| at.parse().ok()).collect::<Option<Vec<u32>>>()?;

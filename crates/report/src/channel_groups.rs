@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use super::ChannelRow;
 use super::csv::Row;
-use super::html::levels;
 use super::table::Cell;
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::{Channel, Fabric};
+use flitlab_fabric::{Channel, Fabric, NONE, breadth_first};
 use flitlab_model::ChannelKind;
 
 /// The two rows of a group, as its rows are called.
@@ -124,4 +123,29 @@ fn reduced(rows: &[&ChannelRow], which: GroupRow) -> ChannelRow {
         (column.read)(&mut all, &text).expect("a number of the column's kind");
     }
     all
+}
+
+/// The level of each router of a tree, 0 where there are terminals; `None` if some cable joins no
+/// two levels that follow each other.
+pub fn levels(fabric: &Fabric) -> Option<Vec<u32>> {
+    let ends = fabric.ends();
+    let routers = fabric.routers();
+    // As if one more router had a cable to each of those with terminals.
+    let next = |router: u32| -> Box<dyn Iterator<Item = u32>> {
+        if router == routers {
+            Box::new(ends.iter().copied())
+        } else {
+            Box::new(fabric.neighbors(router))
+        }
+    };
+    let mut hops = vec![NONE; routers as usize + 1];
+    breadth_first(routers, &mut hops, &mut Vec::new(), next);
+    let levels: Vec<u32> =
+        hops[..routers as usize].iter().map(|hops| hops.wrapping_sub(1)).collect();
+    let joins = |router: u32| {
+        let own = levels[router as usize];
+        fabric.neighbors(router).all(|next| levels[next as usize].abs_diff(own) == 1)
+    };
+    let is_tree = levels.iter().any(|&level| level > 0) && (0..routers).all(joins);
+    is_tree.then_some(levels)
 }

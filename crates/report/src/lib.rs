@@ -12,7 +12,7 @@
 //!
 //! [`ResultFolder`] writes points to the files of a folder, and [`ResultRows::read`] reads them
 //! back. [`figure`] draws from rows alone, so a figure can be made again without the simulation.
-//! [`html`] makes a page of them. [`comparison`] finds the differences between two results.
+//! [`comparison`] finds the differences between two results.
 //!
 //! # Example
 //!
@@ -60,7 +60,6 @@ mod failure;
 pub mod figure;
 mod flow;
 pub mod folder;
-pub mod html;
 mod label;
 mod latency;
 mod load;
@@ -79,8 +78,8 @@ pub use algorithm::AlgorithmRow;
 pub use application::{
     ActivityRow, BarRow, Explained, OperationFacts, PathChannelRow, PathRow, PhaseRow, RankPhaseRow,
 };
-pub use channel::ChannelRow;
-pub use channel_groups::{GroupRow, group_rows};
+pub use channel::{ChannelRow, torus_place};
+pub use channel_groups::{GroupRow, group_rows, levels};
 pub use columns::{NamedColumn, Table, Values};
 pub use csv::{Packing, Row, RowWriter, Rows, labelled_text, read, rows_of_text, rows_text};
 pub use deadlock::DeadlockNote;

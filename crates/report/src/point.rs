@@ -53,7 +53,7 @@ impl PointRow {
 
 impl Column<PointRow> {
     /// The value in a row, and half its confidence interval if the row has that.
-    pub(super) fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
+    pub fn estimate(&self, row: &PointRow) -> Option<(f64, Option<f64>)> {
         let half = PointRow::column(&self.interval());
         let half = half.and_then(|column| (column.cell)(row).number());
         Some(((self.cell)(row).number()?, half))

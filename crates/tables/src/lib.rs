@@ -71,8 +71,6 @@ pub mod opensm;
 pub mod path_selection;
 mod phase_proof;
 #[cfg(test)]
-mod tests;
-#[cfg(test)]
 mod plain_tables;
 mod proof;
 mod quality;
@@ -81,6 +79,8 @@ mod relation_proof;
 pub mod relation_rules;
 mod ring_proof;
 mod run_loads;
+#[cfg(test)]
+mod tests;
 mod worst_case;
 
 pub use adaptive_routing::{adaptive, prove_adaptive};

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::cli::components;
 use crate::cli::results::{Results, own_name};
 use crate::cli::summary::Expectation;
-use flitlab::report::html::Fact;
+use flitlab::page::Fact;
 use flitlab::scenario::{Document, Setting};
 use flitlab::units::short_time_text;
 

@@ -14,7 +14,7 @@ use super::summary::{print_json, print_text};
 use super::{Failure, components, folder, unasked, unlike};
 use crate::cli::say::say;
 use crate::cli::text::counted;
-use flitlab::report::html::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
+use flitlab::page::{Blocks, Contrast, Fact, ReportPage as Page, Reported, page};
 use flitlab::scenario::{Document, Loads, Network, Setting, Sweep, differences, settings};
 
 /// The name of a folder's report in that folder.

@@ -14,8 +14,7 @@ mod saturation;
 
 pub use estimate::Estimate;
 pub use measure::{MEASURES, Measure};
-pub use pairing::PointKey;
-pub(crate) use pairing::load_key;
+pub use pairing::{PointKey, load_key};
 
 use serde::Serialize;
 
@@ -156,7 +155,7 @@ impl Comparison {
 }
 
 /// The worst state of some runs; there is at least one.
-pub(super) fn worst(runs: &[&Point]) -> Status {
+pub fn worst(runs: &[&Point]) -> Status {
     let badness = |status: &Status| match status {
         Status::Steady | Status::Completed => 0,
         Status::Undecided => 1,

@@ -64,7 +64,7 @@ fn paired<'r>(
 }
 
 /// Returns a key that tells offered loads apart: their value in millionths.
-pub(crate) fn load_key(load: f64) -> i128 {
+pub fn load_key(load: f64) -> i128 {
     #[expect(clippy::cast_possible_truncation, reason = "whole; all loads beyond i128 are one")]
     let millionths = (load * SCALE).round() as i128;
     millionths

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_report_has_the_same_colours() {
-        let style = include_str!("../../assets/report/page.css");
+        let style = include_str!("../../../page/assets/page.css");
         let light = style.split("@media").next().unwrap();
         for (number, ((red, green, blue), _)) in SERIES.into_iter().enumerate() {
             let rule = format!("--series-{number}: #{red:02x}{green:02x}{blue:02x};");

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use crate::folder::keys_of;
-use crate::{Cell, Column as Declared, Label, Point, PointRow, Role, Row as _, WorkloadRow};
+use flitlab_report::folder::keys_of;
+use flitlab_report::{
+    Cell, Column as Declared, Label, Point, PointRow, Role, Row as _, WorkloadRow,
+};
 
 /// The largest integer that a script's numbers hold without loss.
 const EXACT: i128 = 1 << 53;

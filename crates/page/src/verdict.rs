@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::Reported;
-use crate::{Point, Status};
 use flitlab_base::units::Picoseconds;
+use flitlab_report::{Point, Status};
 
 /// The severity of a verdict; the worst comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -106,7 +106,7 @@ fn of_points(some: usize, all: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PointRow;
+    use flitlab_report::PointRow;
 
     fn said(statuses: &[Status], half: u64, unfinished: &[&str]) -> Vec<(VerdictKind, String)> {
         let points = statuses.iter().map(|&status| Point {

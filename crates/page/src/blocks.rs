@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::ChannelRow;
 use flitlab_base::narrow::narrow;
-use flitlab_fabric::{Fabric, NONE, breadth_first};
+use flitlab_fabric::Fabric;
+use flitlab_report::{ChannelRow, levels};
 
 /// Cells of a matrix that is drawn.
 const MAX_CELLS: usize = 20_000;
@@ -104,31 +104,6 @@ fn of_levels(fabric: &Fabric) -> Option<(Axes, CellOf)> {
         row as usize * width + place[from as usize] as usize
     };
     Some((axes, Box::new(cell)))
-}
-
-/// The level of each router of a tree, 0 where there are terminals; `None` if some cable joins no
-/// two levels that follow each other.
-pub(crate) fn levels(fabric: &Fabric) -> Option<Vec<u32>> {
-    let ends = fabric.ends();
-    let routers = fabric.routers();
-    // As if one more router had a cable to each of those with terminals.
-    let next = |router: u32| -> Box<dyn Iterator<Item = u32>> {
-        if router == routers {
-            Box::new(ends.iter().copied())
-        } else {
-            Box::new(fabric.neighbors(router))
-        }
-    };
-    let mut hops = vec![NONE; routers as usize + 1];
-    breadth_first(routers, &mut hops, &mut Vec::new(), next);
-    let levels: Vec<u32> =
-        hops[..routers as usize].iter().map(|hops| hops.wrapping_sub(1)).collect();
-    let joins = |router: u32| {
-        let own = levels[router as usize];
-        fabric.neighbors(router).all(|next| levels[next as usize].abs_diff(own) == 1)
-    };
-    let is_tree = levels.iter().any(|&level| level > 0) && (0..routers).all(joins);
-    is_tree.then_some(levels)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::{BarRow, Label, PathRow, Point};
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Spent, Times};
+use flitlab_report::{BarRow, Label, PathRow, Point};
 
 /// The most points of a result whose applications are shown.
 pub(super) const MAX_POINTS: usize = 6;

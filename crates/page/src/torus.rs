@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::ChannelRow;
-use crate::channel::torus_place;
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
+use flitlab_report::ChannelRow;
+use flitlab_report::torus_place;
 
 /// The torus of a point, as the page draws it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

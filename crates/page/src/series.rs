@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Reported;
 use super::curves::Curve;
-use crate::{Status, SustainedLoad};
+use flitlab_report::{Status, SustainedLoad};
 
 /// A series in one line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,10 +70,10 @@ impl SeriesLine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::curves::curves;
     use super::*;
-    use crate::{Label, Point, PointRow, Sustained};
+    use crate::curves::curves;
     use flitlab_base::units::Picoseconds;
+    use flitlab_report::{Label, Point, PointRow, Sustained};
 
     fn lines(rows: &[(&str, u64, f64, Status)], saturation: Vec<SustainedLoad>) -> Vec<SeriesLine> {
         let points = rows.iter().map(|&(series, seed, load, status)| Point {

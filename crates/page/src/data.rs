@@ -10,9 +10,11 @@ use super::pairs::PointPairs;
 use super::series::SeriesLine;
 use super::verdict::{Verdict, verdicts};
 use super::{Contrast, Fact, ReportPage, Reported};
-use crate::figure::{Figure, FigureKind, FigureRequest, Sheet, figures_of, space_time_figure};
-use crate::{Cell, DeadlockNote, FailureRow, Point, ResultRows};
 use flitlab_base::registry::Row;
+use flitlab_report::figure::{
+    Figure, FigureKind, FigureRequest, Sheet, figures_of, space_time_figure,
+};
+use flitlab_report::{Cell, DeadlockNote, FailureRow, Point, ResultRows};
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::*;
-use crate::{ChannelRow, Label, PointRow, Status, WorkloadRow};
 use flitlab_base::units::Picoseconds;
+use flitlab_report::{ChannelRow, Label, PointRow, Status, WorkloadRow};
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=alert(1)>{{data}}&amp;\u{2028}";
 

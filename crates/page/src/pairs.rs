@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::Point;
+use flitlab_report::Point;
 
 /// Sums of nodes and pairs that a page holds at most; about thirty characters each.
 const MOST: usize = 60_000;

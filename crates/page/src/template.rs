@@ -3,23 +3,23 @@
 use flitlab_base::printable::escaped;
 use serde::Serialize;
 
-const PAGE: &str = include_str!("../../assets/report/page.html");
-const STYLE: &str = include_str!("../../assets/report/page.css");
+const PAGE: &str = include_str!("../assets/page.html");
+const STYLE: &str = include_str!("../assets/page.css");
 
 /// The script, by subject; what a part uses is in those above it.
 const SCRIPT: [&str; 12] = [
-    include_str!("../../assets/report/elements.js"),
-    include_str!("../../assets/report/results.js"),
-    include_str!("../../assets/report/table.js"),
-    include_str!("../../assets/report/scale.js"),
-    include_str!("../../assets/report/chart.js"),
-    include_str!("../../assets/report/bars.js"),
-    include_str!("../../assets/report/torus.js"),
-    include_str!("../../assets/report/matrix.js"),
-    include_str!("../../assets/report/pairs.js"),
-    include_str!("../../assets/report/timeline.js"),
-    include_str!("../../assets/report/phases.js"),
-    include_str!("../../assets/report/page.js"),
+    include_str!("../assets/elements.js"),
+    include_str!("../assets/results.js"),
+    include_str!("../assets/table.js"),
+    include_str!("../assets/scale.js"),
+    include_str!("../assets/chart.js"),
+    include_str!("../assets/bars.js"),
+    include_str!("../assets/torus.js"),
+    include_str!("../assets/matrix.js"),
+    include_str!("../assets/pairs.js"),
+    include_str!("../assets/timeline.js"),
+    include_str!("../assets/phases.js"),
+    include_str!("../assets/page.js"),
 ];
 
 /// Fills the template. Its marks are `{{title}}`, `{{style}}`, `{{data}}` and `{{script}}`; what is

@@ -3,7 +3,7 @@
 //!
 //! [`page`] is a function from what a [`ReportPage`] holds to the file's text. The file loads
 //! nothing: style, script and data are in it, the data as a block of JSON. It names no date, so
-//! equal results give equal bytes. The template, the style and the script are in `assets/report`.
+//! equal results give equal bytes. The template, the style and the script are in `assets`.
 
 mod application;
 mod blocks;
@@ -19,13 +19,12 @@ mod verdict;
 
 use serde::Serialize;
 
-use super::{DeadlockNote, Point, SustainedLoad};
-use crate::figure::FigureKind;
 use flitlab_base::registry::Row;
 use flitlab_fabric::Torus;
+use flitlab_report::figure::FigureKind;
+use flitlab_report::{DeadlockNote, Point, SustainedLoad};
 
 pub use blocks::Blocks;
-pub(crate) use blocks::levels;
 pub use links::points_linked;
 
 /// The contents of the page.

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::blocks::{Axes, Blocks};
 use super::torus::{Shape, number, torus_of};
-use crate::{ChannelRow, GroupRow, Point};
 use flitlab_base::narrow::{narrow, try_rounded};
 use flitlab_fabric::Torus;
 use flitlab_model::ChannelKind;
+use flitlab_report::{ChannelRow, GroupRow, Point};
 
 /// Numbers for pictures that a page holds at most; about two and a half characters each.
 const MAX_NUMBERS: usize = 720_000;
@@ -355,8 +355,8 @@ fn rounded(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Label, PointRow, Status};
     use flitlab_fabric::builders::Tree;
+    use flitlab_report::{Label, PointRow, Status};
 
     fn point(series: &str, load: f64, status: Status, channels: Vec<ChannelRow>) -> Point {
         Point {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::comparison::{Estimate, load_key, worst};
-use crate::{Point, PointRow, Status};
 use flitlab_model::interval::half_width_95_of_few;
+use flitlab_report::comparison::{Estimate, load_key, worst};
+use flitlab_report::{Point, PointRow, Status};
 
 /// Decimals of a load that tell points apart.
 const SCALE: f64 = 1e6;
@@ -79,8 +79,8 @@ impl CurvePoint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Label;
     use flitlab_base::units::Picoseconds;
+    use flitlab_report::Label;
 
     fn row(series: &str, load: f64, seed: u64, status: Status) -> Point {
         let (series, figure) = (series.into(), "tornado".into());

@@ -17,6 +17,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
+use super::tori::on_one_thread;
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use exchanges::{Exchanged, exchanges};
 use flitlab_base::narrow::narrow;
@@ -118,7 +119,8 @@ pub fn angara_day(extent: Extent<'_>, progress: Progress<'_>) -> Result<Reproduc
         Ok(day) => format!("{}, seed {}: {} jobs", day.rule.name, day.seed, day.started.len()),
         Err(_) => String::new(),
     };
-    let days = all(&jobs, extent, |&(seed, rule)| Day::new(seed, rule, extent), note, progress);
+    let day = |&(seed, rule): &(u64, Rule)| on_one_thread(|| Day::new(seed, rule, extent));
+    let days = all(&jobs, extent, day, note, progress);
     let days: Vec<Day> = days.into_iter().collect::<Result<_, _>>()?;
     let rows: Vec<DayRow> = days.iter().map(Day::row).collect();
     let of_jobs: Vec<JobRow> = days.iter().flat_map(Day::job_rows).collect();

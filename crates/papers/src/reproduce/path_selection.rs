@@ -11,12 +11,13 @@
 //! would be on average. What is open otherwise is computed in each [reading](READINGS), and how
 //! near each comes is printed too.
 
+use std::cell::OnceCell;
 use std::fmt::Write;
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::registry;
@@ -225,6 +226,23 @@ impl PathSelectionTable {
     }
 }
 
+/// The paths across a channel, over all channels.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Crossing {
+    deviation: f64,
+    maximum: u64,
+    mean: f64,
+}
+
+impl Crossing {
+    fn of(loads: &[u64]) -> Self {
+        let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
+        let squares: f64 = loads.iter().map(|&load| (load as f64 - mean).powi(2)).sum();
+        let deviation = (squares / loads.len() as f64).sqrt();
+        Self { deviation, maximum: loads.iter().copied().max().unwrap_or(0), mean }
+    }
+}
+
 /// The result of one selection on one network.
 #[derive(Clone, Debug, Serialize)]
 struct SelectionRow {
@@ -290,7 +308,7 @@ pub fn path_selection(
         PathSelectionTable::Table4 => (1..=if extent.quick { 1 } else { 10 }).collect(),
         _ => (1..=if extent.quick { QUICK } else { NETWORKS }).collect(),
     };
-    let work = |&seed: &u64| of_seed(table, seed, extent.quick);
+    let work = |&seed: &u64| of_seed(table, seed, extent);
     let found = all(&seeds, extent, work, |_| String::new(), progress);
     let mut found: Vec<Vec<SelectionRow>> = found.into_iter().collect::<Result<_, _>>()?;
     if table == PathSelectionTable::Table4 {
@@ -308,9 +326,13 @@ pub fn path_selection(
 }
 
 /// The networks of a seed, one after the other.
-fn of_seed(table: PathSelectionTable, seed: u64, quick: bool) -> Result<Vec<SelectionRow>, Flawed> {
+fn of_seed(
+    table: PathSelectionTable,
+    seed: u64,
+    extent: Extent<'_>,
+) -> Result<Vec<SelectionRow>, Flawed> {
     let links = if table == PathSelectionTable::Table4 { &LINKS[..1] } else { &LINKS };
-    let found = links.iter().map(|&links| of_network(table, links, seed, quick));
+    let found = links.iter().map(|&links| of_network(table, links, seed, extent));
     Ok(found.collect::<Result<Vec<_>, _>>()?.concat())
 }
 
@@ -371,15 +393,22 @@ fn of_network(
     table: PathSelectionTable,
     links: usize,
     seed: u64,
-    quick: bool,
+    extent: Extent<'_>,
 ) -> Result<Vec<SelectionRow>, Flawed> {
-    let (network, fabric) = fabric(table, links, seed, quick);
+    let (network, fabric) = fabric(table, links, seed, extent.quick);
     let mut all = Vec::new();
     for (routing, vcs) in table.routings() {
-        let relation = routing.relation(&fabric, vcs)?;
-        let bound = RelationBound::new(&fabric, &relation).map_err(|none| none.to_string())?;
-        // A pair of switches is so many of terminals.
-        let bound = bound.rounded().div_ceil(16);
+        let of = format!("{network}, {links} links, {}, {vcs}", routing.name());
+        let relation = OnceCell::new();
+        let relation = || {
+            let made: &Result<_, Flawed> = relation.get_or_init(|| routing.relation(&fabric, vcs));
+            made.as_ref().map_err(Flawed::clone)
+        };
+        let bound = extent.simulated(&of, || -> Result<u64, Flawed> {
+            let bound = RelationBound::new(&fabric, relation()?);
+            // A pair of switches is so many of terminals.
+            Ok(bound.map_err(|none| none.to_string())?.rounded().div_ceil(16))
+        })?;
         for reading in table.readings(routing, vcs) {
             for selection in selections() {
                 let Reading { choices, singly, ties, .. } = reading;
@@ -396,11 +425,11 @@ fn of_network(
                     continue;
                 }
                 let parameters = SelectionParameters { seed, choices, singly, ties };
-                let paths = selection.paths(&fabric, &relation, parameters);
-                let paths = paths.map_err(|none| none.to_string())?;
-                let loads = loads(&fabric, &paths);
-                let mean = loads.iter().sum::<u64>() as f64 / loads.len() as f64;
-                let squares: f64 = loads.iter().map(|&load| (load as f64 - mean).powi(2)).sum();
+                let of = format!("{of}: {selection:?}, {parameters:?}");
+                let crossing = extent.simulated(&of, || -> Result<Crossing, Flawed> {
+                    let paths = selection.paths(&fabric, relation()?, parameters);
+                    Ok(Crossing::of(&loads(&fabric, &paths.map_err(|none| none.to_string())?)))
+                })?;
                 all.push(SelectionRow {
                     network: network.clone(),
                     links: fabric.channels() / 2,
@@ -408,9 +437,9 @@ fn of_network(
                     vcs,
                     selection: selection.name,
                     reading: reading.name,
-                    deviation: (squares / loads.len() as f64).sqrt(),
-                    maximum: loads.iter().copied().max().unwrap_or(0),
-                    mean,
+                    deviation: crossing.deviation,
+                    maximum: crossing.maximum,
+                    mean: crossing.mean,
                     bound,
                     published: routing.published(table, vcs, selection),
                 });

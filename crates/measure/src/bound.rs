@@ -275,9 +275,10 @@ impl<'a> Flows<'a> {
         let (steps, ways) = (&mut self.steps, &mut self.ways);
         steps.clear();
         ways.clear();
-        self.routes.for_each_way(self.fabric, source, destination, |way, share| {
-            steps.extend(way);
-            ways.push((steps.len(), share));
+        let mut end = 0;
+        self.routes.for_each_way(self.fabric, source, destination, steps, |way, share| {
+            end += way.len();
+            ways.push((end, share));
         });
         let mut hops = 0.0;
         let mut first = 0;

@@ -253,27 +253,28 @@ impl PathRoutes {
         self.paths.path(numbers.start + usize::from(number))
     }
 
-    /// Calls `each` with the channels of each path from one terminal to another, whose routers these
-    /// are, and with the share of the packets that take it.
+    /// As [`Routes::for_each_way`](crate::Routes::for_each_way), between terminals whose routers these
+    /// are.
     pub(super) fn for_each_way(
         &self,
         fabric: &Fabric,
         terminals: (u32, u32),
         (source, destination): (u32, u32),
+        steps: &mut Vec<Channel>,
         mut each: impl FnMut(&[Channel], f64),
     ) {
-        let mut way = Vec::with_capacity(crate::route::USUAL_HOPS);
         let paths = self.paths.paths(source, destination);
         if self.paths.choice() == PathChoice::Hash || paths.len() == 0 {
-            let step = |channel| way.push(channel);
+            let first = steps.len();
+            let step = |channel| steps.push(channel);
             self.for_each_channel(fabric, terminals, (source, destination), step);
-            return each(&way, 1.0);
+            return each(&steps[first..], 1.0);
         }
         let share = 1.0 / paths.len() as f64;
         for path in paths {
-            way.clear();
-            for_each_channel(fabric, source, path, |channel| way.push(channel));
-            each(&way, share);
+            let first = steps.len();
+            for_each_channel(fabric, source, path, |channel| steps.push(channel));
+            each(&steps[first..], share);
         }
     }
 

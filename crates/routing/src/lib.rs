@@ -45,7 +45,6 @@ pub use direction_rules::{DirectionRules, HalfRing, OrderError, Unroutable};
 pub use forwarding::{ForwardingTable, MAX_VCS, NO_PORT, VcAssignment, VirtualChannel};
 pub use header::Header;
 pub use offsets::{Offsets, Place};
-use route::USUAL_HOPS;
 pub use route::{MAXIMUM_RUNS, Route, Run};
 pub use service_levels::{MANAGEMENT_LANE, SERVICE_LEVELS, ServiceLevels};
 pub use table::{MAX_ROUND, RouteTable};
@@ -181,7 +180,7 @@ impl Routes {
         destination: u32,
         mut each: impl FnMut(Channel, f64),
     ) {
-        self.for_each_way(fabric, source, destination, |way, share| {
+        self.for_each_way(fabric, source, destination, &mut Vec::new(), |way, share| {
             way.iter().for_each(|&channel| each(channel, share));
         });
     }
@@ -189,7 +188,8 @@ impl Routes {
     /// Calls `each` with the channels of the ways among which sources choose for packets from one
     /// terminal to another, each way with its share of the packets. Half of the packets go either way
     /// round a half ring that is drawn; of several routes in a table each has its count's share. Where
-    /// routers choose, it is the one way of [`for_each_channel`](Self::for_each_channel).
+    /// routers choose, it is the one way of [`for_each_channel`](Self::for_each_channel). The channels of
+    /// all ways are appended to `steps`, so that many pairs can share its memory.
     ///
     /// # Panics
     /// If a terminal has failed, or the pair has no route.
@@ -198,34 +198,35 @@ impl Routes {
         fabric: &Fabric,
         source: u32,
         destination: u32,
+        steps: &mut Vec<Channel>,
         mut each: impl FnMut(&[Channel], f64),
     ) {
         let router = |terminal| fabric.terminal_router(terminal).expect("live");
-        let mut way = Vec::with_capacity(USUAL_HOPS);
         match self {
             Self::DirectionOrder(order) if order.draws() => {
                 let (source, destination) = (router(source), router(destination));
                 order.for_each_way(fabric, source, destination, |route, share| {
-                    way.clear();
-                    route.for_each_channel(fabric, source, |channel| way.push(channel));
-                    each(&way, share);
+                    let first = steps.len();
+                    route.for_each_channel(fabric, source, |channel| steps.push(channel));
+                    each(&steps[first..], share);
                 });
             }
             Self::Table(table) => {
                 let ends = (router(source), router(destination));
                 table.for_each_route(fabric, ends, |route, share| {
-                    way.clear();
-                    route.for_each_channel(fabric, ends.0, |channel| way.push(channel));
-                    each(&way, share);
+                    let first = steps.len();
+                    route.for_each_channel(fabric, ends.0, |channel| steps.push(channel));
+                    each(&steps[first..], share);
                 });
             }
             Self::Paths(routes) => {
                 let routers = (router(source), router(destination));
-                routes.for_each_way(fabric, (source, destination), routers, each);
+                routes.for_each_way(fabric, (source, destination), routers, steps, each);
             }
             _ => {
-                self.for_each_channel(fabric, source, destination, |channel| way.push(channel));
-                each(&way, 1.0);
+                let first = steps.len();
+                self.for_each_channel(fabric, source, destination, |channel| steps.push(channel));
+                each(&steps[first..], 1.0);
             }
         }
     }

@@ -2,10 +2,6 @@
 
 use flitlab_fabric::{Channel, Fabric};
 
-/// The hops for which a way has room at once: what is listed for every pair is not made longer step by
-/// step.
-pub(super) const USUAL_HOPS: usize = 32;
-
 /// Most runs of a route: a first step, six dimensions, a last step.
 pub const MAXIMUM_RUNS: usize = 8;
 

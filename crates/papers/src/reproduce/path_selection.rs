@@ -710,7 +710,7 @@ mod tests {
     fn quick(table: PathSelectionTable) -> Vec<Row> {
         let seeds: Vec<u64> = (1..=2).collect();
         let found: Result<Vec<_>, _> =
-            seeds.iter().map(|&seed| of_seed(table, seed, true)).collect();
+            seeds.iter().map(|&seed| of_seed(table, seed, SAMPLE)).collect();
         rows(table, &found.unwrap())
     }
 

@@ -2,7 +2,7 @@
 //! Valiant's detours, and decisions between them.
 //!
 //! A [`PhasedRule`] says for each router, target and phase which hops packets may take. From that
-//! a [`Relation`] with [`Phases`] is made once, and routers only look hops up. The rule itself is
+//! a [`Relation`] with [`Phases`](super::relation::Phases) is made once, and routers only look hops up. The rule itself is
 //! asked at two places: for the phase in which a packet starts, and for its decision in phases that
 //! decide. Each rule is a file here, with its source, and a row of [`PHASED_RULES`].
 //!

@@ -240,7 +240,7 @@ pub trait PhasedRule: Any + fmt::Debug + Send + Sync {
 }
 
 /// A [`PhasedRule`] whose packets go the minimal way or take one of Valiant's detours. All that it
-/// says itself is how they decide. A rule that says more, such as [`Ugal`], is a [`PhasedRule`].
+/// says itself is how they decide. A rule that says more, such as [`Ugal`](super::Ugal), is a [`PhasedRule`].
 pub trait DetourRule: Any + fmt::Debug + Send + Sync {
     /// The ways between which packets decide, made by [`Valiant::deciding`].
     fn valiant(&self) -> &Valiant;

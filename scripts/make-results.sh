@@ -96,6 +96,8 @@ for name in $names; do
         esac
         if [ -e "$made/${file##*/}" ]; then cp "$made/${file##*/}" "$file"; else echo "  not made any more: $file"; fi
     done
+    # Of a reproduction `flitlab verify` compares all tables, so new ones are results, too.
+    if [ -e "$made/simulated.json.gz" ]; then cp "$made"/*.csv results/"$name"/; fi
     for file in summary.json scenario.toml simulated.json.gz printed.txt; do
         if [ -e "$made/$file" ]; then cp "$made/$file" results/"$name"/; fi
     done

@@ -223,11 +223,13 @@ fn keys_of_an_algorithm_that_is_not_chosen_are_told() {
     scenario("bfs_ties = \"ascending\"\nalgorithm = \"bfs\"");
     assert!(!said(&["check", "a.toml"]).contains("ignores"));
 
-    let genetic = "algorithm = \"genetic\"\ngenetic_small_gain = \"counts\"\n";
+    let genetic =
+        "algorithm = \"genetic\"\nbfs_ties = \"ascending\"\ngenetic_small_gain = \"counts\"\n";
     for (percent, is_told) in [(0, true), (5, false)] {
         scenario(&format!("{genetic}genetic_improvement_percent = {percent}"));
         let said = said(&["check", "a.toml"]);
         assert_eq!(said.contains("`genetic_small_gain` has nothing to do"), is_told, "{said}");
+        assert!(said.contains("that begin with `bfs_`"), "{said}");
     }
 }
 

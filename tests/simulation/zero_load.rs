@@ -5,26 +5,15 @@ use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
 use flitlab::sweep::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
-use flitlab::traffic::{Message, MessageKind, Script};
+use flitlab::traffic::{Message, Script};
 use flitlab::units::{Bytes, Picoseconds, Rate};
+use flitlab_random::message::data;
 
 fn run(sizes: &[u32], parameters: &Parameters, messages: Vec<Message>) -> (Fabric, Log) {
     let fabric = Torus::new(sizes, &[]).unwrap().fabric(&Faults::default()).unwrap();
     let routes = Routes::DirectionOrder(DirectionOrder::new(&fabric, HalfRing::Plus).unwrap());
     let (log, _) = run_script(&fabric, &routes, parameters, Script::new(messages)).unwrap();
     (fabric, log)
-}
-
-fn message(source: u32, destination: u32, bytes: u64, time: u64) -> Message {
-    Message {
-        time: Picoseconds(time),
-        source,
-        destination,
-        bytes,
-        kind: MessageKind::Data,
-        tag: 0,
-        class: 0,
-    }
 }
 
 /// Every destination of node 0, one packet at a time, of several sizes.
@@ -35,7 +24,7 @@ fn agrees(parameters: &Parameters) {
     for destination in 0..60 {
         for (place, payload) in payloads.iter().enumerate() {
             let time = (u64::from(destination) * 5 + place as u64) * 1_000_000_000;
-            messages.push(message(0, destination, *payload, time));
+            messages.push(data(time, 0, destination, *payload));
         }
     }
     let (_, log) = run(&sizes, parameters, messages);
@@ -75,7 +64,7 @@ fn slow_injection_or_ejection_holds_the_tail_back() {
 /// The published MPI latency between neighbours (\[angara-routing\], section 1).
 #[test]
 fn a_ping_between_neighbours_takes_850_ns() {
-    let (_, log) = run(&[4, 2, 2, 2], &Parameters::default(), vec![message(0, 1, 8, 0)]);
+    let (_, log) = run(&[4, 2, 2, 2], &Parameters::default(), vec![data(0, 0, 1, 8)]);
     assert_eq!(log.messages[0].completed - log.messages[0].created, Picoseconds(850_000));
 }
 
@@ -96,7 +85,7 @@ fn one_hop_by_hand() {
         maximum_payload: Bytes(256),
         ..Parameters::default()
     };
-    let (_, log) = run(&[3], &parameters, vec![message(0, 1, 48, 0)]);
+    let (_, log) = run(&[3], &parameters, vec![data(0, 0, 1, 48)]);
     assert_eq!(
         log.packets[0].delivered,
         Picoseconds(2_000 + 3_000 + 5_000 + 3_000 + 7_000 + 4 * 10)

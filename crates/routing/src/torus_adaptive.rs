@@ -272,6 +272,7 @@ impl Adaptive {
     /// If the rules don't [fit](AdaptiveRules::fit) or [need a table](AdaptiveRules::needs_table), or
     /// the rule of detours refuses the torus.
     pub fn new(fabric: &Fabric, rules: AdaptiveRules, seed: u64) -> Result<Self, String> {
+        rules.fit(fabric)?;
         if rules.needs_table(fabric) {
             return Err("the escape needs a table".into());
         }
@@ -300,7 +301,6 @@ impl Adaptive {
         escape: Escape,
         seed: u64,
     ) -> Result<Self, String> {
-        rules.fit(fabric)?;
         let torus = fabric.coordinates();
         let rule = rules.non_minimal.bind(torus)?;
         let compass = Compass::new(torus, rules.tie.is_none());
@@ -643,6 +643,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_torus_that_is_not_whole_needs_a_table_and_has_no_datelines() {
+        let fabric = test_fabric(&[5, 4], &[(0, 0)]);
+        let refusal = |escape| {
+            let rules = AdaptiveRules { escape, ..AdaptiveRules::default() };
+            Adaptive::new(&fabric, rules, 1).unwrap_err()
+        };
+        assert_eq!(refusal(EscapeRule::Auto), "the escape needs a table");
+        assert!(refusal(EscapeRule::Dateline).contains("datelines need whole rings"));
     }
 
     /// A packet on the escape channel asks anew at each router; its ways together are one in

@@ -235,26 +235,25 @@ impl RoutingSpec {
             ("sssp", parameters.sssp != usual.sssp),
             ("genetic", parameters.genetic != usual.genetic),
         ];
-        let Stop { improvement_percent, small_gain } = parameters.genetic;
-        if algorithm.name == "genetic"
-            && improvement_percent == 0
-            && small_gain != usual.genetic.small_gain
-        {
-            return Some(
-                "`genetic_small_gain` has nothing to do: with `genetic_improvement_percent` 0 no gain is small"
-                    .into(),
-            );
-        }
         let ignored = set.iter().filter(|(name, is_set)| *is_set && *name != algorithm.name);
         let keys: Vec<String> = ignored.map(|(name, _)| format!("`{name}_`")).collect();
-        let text = || {
+        let of_others = (!keys.is_empty()).then(|| {
             format!(
                 "`algorithm = \"{}\"` ignores the keys of [routing.angara] that begin with {}",
                 algorithm.name,
                 keys.join(" or ")
             )
-        };
-        (!keys.is_empty()).then(text)
+        });
+        let Stop { improvement_percent, small_gain } = parameters.genetic;
+        let is_idle = algorithm.name == "genetic"
+            && improvement_percent == 0
+            && small_gain != usual.genetic.small_gain;
+        let idle = is_idle.then(|| {
+            "`genetic_small_gain` has nothing to do, as with `genetic_improvement_percent` 0 no gain is small"
+                .to_owned()
+        });
+        let notes: Vec<String> = of_others.into_iter().chain(idle).collect();
+        (!notes.is_empty()).then(|| notes.join("; "))
     }
 
     /// Whether the routing is one for fabrics of this kind.

@@ -61,7 +61,7 @@ struct Row {
     load_genetic: Option<u64>,
     /// With the paper's second rule for ending as well, where a small gain ends the search.
     load_ended_genetic: Option<u64>,
-    /// The same, where a small gain counts as none.
+    /// With the paper's second rule for ending as well, where a small gain counts as none.
     load_counting_genetic: Option<u64>,
     load_sssp: u64,
     load_balanced: u64,

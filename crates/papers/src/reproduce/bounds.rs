@@ -165,8 +165,8 @@ fn cases(quick: bool) -> Vec<Case> {
 fn scenario(case: &Case) -> String {
     let &Case { subject: &Subject { topology, vcs, .. }, pattern, rule, windows } = case;
     let routers = IdealRouters { vcs, packet: 16, buffer: 64, behind: 32 * vcs };
-    // Next to saturation queues take tens of microseconds to fill and hundreds to run empty again: with less
-    // such loads are undecided.
+    // Next to saturation queues take tens of microseconds to fill, and hundreds to run empty again:
+    // with less such loads are undecided.
     let warm_up = (windows / 10).max(10);
     format!(
         "topology.{topology}\nrouting.relation.rule = {}\n{routers}\n\

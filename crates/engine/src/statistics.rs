@@ -51,11 +51,15 @@ impl Statistics {
         self.flits[channel as usize * self.vcs + usize::from(vc)] += u64::from(flits);
     }
 
-    /// Notes that a packet is granted an output at `now` that it could have had from `ready` on.
+    /// Notes that a packet is granted an output at `now` that it could have had from `ready` on,
+    /// which is not later.
     #[inline(always)]
     pub(crate) fn waited(&mut self, output: u32, ready: Tick, now: Tick) {
-        let waited = Picoseconds::from(now.saturating_sub(ready)).min(MAX_WAIT);
-        self.waited[output as usize] += waited;
+        const MOST: Tick = MAX_WAIT.0 as Tick;
+        let waited = (now - ready).min(MOST);
+        // A plain sum, at each grant: as many packets as wait for an output would have to do so for
+        // months before it is too large.
+        self.waited[output as usize].0 += u64::from(waited);
     }
 
     /// Counts flits of a packet by its class, if there are several.

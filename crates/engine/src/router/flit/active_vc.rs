@@ -156,7 +156,8 @@ impl FlitRouterView<'_, '_> {
         (own.far, own.again) = (NONE, again);
         let awaited = if self.rules.awaits_all(own.in_vc) { own.left - 1 } else { 0 };
         let ready = own.flits.at(awaited.into(), times) + self.rules.routing;
-        self.common.statistics.waited(output_port, ready, now);
+        // A copy is not routed, and goes before that.
+        self.common.statistics.waited(output_port, ready.min(now), now);
         own.counted = output_port * self.rules.vcs + u32::from(vc);
         if self.common.statistics.counts_classes() {
             own.class = self.common.packets.origins[own.slot as usize].class();

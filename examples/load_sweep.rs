@@ -9,7 +9,7 @@ use std::error::Error;
 
 use flitlab::report::Status;
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use plotters::prelude::*;
 
 /// A mean latency in nanoseconds by offered load, which is a fraction of the fabric's capacity.

@@ -11,7 +11,7 @@ use std::error::Error;
 use flitlab::package;
 use flitlab::registry::{Registry, Row};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::tables::agnostic::{Algorithm, NoTable, Parameters, Task};
 use flitlab::tables::{ForwardingProof, prove_forwarding};
 use flitlab::topology::Fabric;

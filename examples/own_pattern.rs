@@ -12,7 +12,7 @@ use flitlab::document::{Count, Reader};
 use flitlab::package;
 use flitlab::registry::{Registry, Row};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::topology::Places;
 use flitlab::traffic::{Bind, Live, Partners, PatternError, PatternKind, PatternRule};
 use rand::RngExt;

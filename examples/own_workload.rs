@@ -16,7 +16,7 @@ use flitlab::scenario::workload::{
     Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
 };
 use flitlab::scenario::{Checks, Document, Scenario};
-use flitlab::sweep::{SetupError, Simulation};
+use flitlab::simulation::{SetupError, Simulation};
 use flitlab::traffic::{
     Access, Created, LoadRates, Message, MessageKind, Pattern, PatternSpec, Workload, restored,
     saved,

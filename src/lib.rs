@@ -16,7 +16,8 @@
 //! | `flitlab-output-queued` | [`output_queued`] | a second simulator: output queues, and answers in place of credits |
 //! | `flitlab-report` | [`report`] | result rows, their files, figures |
 //! | `flitlab-page` | [`page`] | the page of a report |
-//! | `flitlab-scenario` | [`scenario`], [`sweep`] | the keys of a scenario; scenarios simulated, many at once |
+//! | `flitlab-scenario` | [`scenario`], [`simulation`] | the keys of a scenario; one that is simulated |
+//! | `flitlab-sweep` | [`sweep`] | many at once, kept; searches |
 //! | `flitlab-papers` | [`reproduce`] | published results computed again |
 //! | `flitlab` | [`cli`] | the command, also for programs with components of their own, and its calls by other languages |
 //!
@@ -26,7 +27,7 @@
 //!
 //! ```
 //! use flitlab::scenario::{Document, Scenario};
-//! use flitlab::sweep::Simulation;
+//! use flitlab::simulation::Simulation;
 //! use flitlab::units::Picoseconds;
 //!
 //! let text = r#"
@@ -61,6 +62,7 @@ pub use flitlab_report as report;
 pub use flitlab_routing as routing;
 pub use flitlab_routing::adaptive;
 pub use flitlab_scenario as scenario;
-pub use flitlab_scenario::executor as sweep;
+pub use flitlab_scenario::simulation;
+pub use flitlab_sweep as sweep;
 pub use flitlab_tables as tables;
 pub use flitlab_workload::{application, formats, traffic};

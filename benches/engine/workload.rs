@@ -9,7 +9,7 @@ use flitlab::engine::Engine;
 use flitlab::output_queued::{Parameters, Routing, Settings, simulate};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, MessageKind, PatternSpec, Script};
 use flitlab::units::Picoseconds;

@@ -16,7 +16,7 @@ use super::say::say;
 use super::{Failure, program};
 use flitlab::measure::Snapshot;
 use flitlab::scenario::Identity;
-use flitlab::sweep::Checkpoint;
+use flitlab::simulation::Checkpoint;
 use flitlab::units::{Picoseconds, time_text};
 
 /// Whether and when a run keeps its state.

@@ -63,8 +63,9 @@ use flitlab::engine::Deadlock;
 use flitlab::registry::Registry;
 use flitlab::report::ReportError;
 use flitlab::reproduce::KeptError;
+use flitlab::simulation::SetupError;
 use flitlab::sweep::slurm::SlurmError;
-use flitlab::sweep::{PlaceError, PointError, SetupError, StoreError};
+use flitlab::sweep::{PlaceError, PointError, StoreError};
 
 /// Flit-level simulator of high-performance interconnects
 #[derive(Debug, Parser)]

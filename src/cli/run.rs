@@ -25,10 +25,9 @@ use flitlab::report::{
     write_messages, write_packets,
 };
 use flitlab::scenario::{Deadlock, Scenario};
+use flitlab::simulation::{BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, TimelineLog};
 use flitlab::stop;
-use flitlab::sweep::{
-    BARS_OF_A_RUN, Checkpoint, Outcome, OverBound, Simulation, Store, TimelineLog,
-};
+use flitlab::sweep::Store;
 use flitlab::text_file::read_text;
 use flitlab::topology::Fabric;
 use flitlab::units::{Picoseconds, time_text};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::text::duration;
 use flitlab::narrow::rounded;
-use flitlab::sweep::{RunCost, Simulation};
+use flitlab::simulation::{RunCost, Simulation};
 use flitlab::units::memory_text;
 
 /// Processor time and memory of one run; nothing where it is not known.

@@ -7,7 +7,8 @@ use flitlab::measure::{LongerWays, Saturation};
 use flitlab::printable::{printable_json, printable_lines};
 use flitlab::report::{self, ChannelRow, DeadlockNote, PathChannelRow, Sustained, SustainedLoad};
 use flitlab::scenario::{Deadlock, Point, RESULTS_VERSION};
-use flitlab::sweep::{CRITERION, OverBound, Simulation, Work, label_of};
+use flitlab::simulation::{OverBound, Simulation, Work};
+use flitlab::sweep::{CRITERION, label_of};
 
 /// Facts about a scenario before it runs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use flitlab::report::{
 use flitlab::routing::Routes;
 use flitlab::scenario::workload::Share;
 use flitlab::scenario::{Network, Scenario, TopologySpec};
-use flitlab::sweep::{OverBound, Simulation, Work};
+use flitlab::simulation::{OverBound, Simulation, Work};
 use flitlab::topology::{CableClass, Fabric, Torus};
 pub(super) use flitlab::units::counted;
 use flitlab::units::{

@@ -7,7 +7,7 @@ use crate::sweeps::ongoing::Ongoing;
 use flitlab::measure::Snapshot;
 use flitlab::report::Status;
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::{Checkpoint, CheckpointError, Outcome, Simulation};
+use flitlab::simulation::{Checkpoint, CheckpointError, Outcome, Simulation};
 
 const LOAD: &str = "[topology.torus]\ndimensions = [4, 4, 2]\n[traffic]\npattern = \"uniform\"\n\
                     load = 0.3\n[measure]\nwindow = \"1 us\"\nwarm_up_windows = 20\n\

@@ -7,7 +7,7 @@ use flitlab::{
     measure::LogFilter,
     report::{PairRow, PointResult},
     scenario::{Document, Scenario},
-    sweep::Simulation,
+    simulation::Simulation,
     units::Picoseconds,
 };
 

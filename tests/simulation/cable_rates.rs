@@ -5,7 +5,7 @@ use flitlab::engine::{EmptyNetwork, FlitSharing, Log, Parameters, RouterKind, ru
 use flitlab::report::Status;
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario as Checked};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::tables::agnostic::{self, Algorithm};
 use flitlab::tables::{ForwardingQuality, LoadBound, Paths};
 use flitlab::topology::{

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use flitlab::{
     report::{PointResult, Status},
     scenario::{Document, Scenario},
-    sweep::{Outcome, Simulation},
+    simulation::{Outcome, Simulation},
 };
 
 /// A folder with programs that hang, and that compute for too long.

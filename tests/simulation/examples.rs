@@ -93,7 +93,7 @@ fn the_pattern_of_the_example_leaves_out_failed_nodes() {
     let failed = "dimensions = [4, 4]\nfailed_nodes = [[3, 0]]";
     let text = own_pattern::SCENARIO.replace("dimensions = [8]", failed);
     let scenario = own_pattern::read_scenario(&text).unwrap();
-    let simulation = flitlab::sweep::Simulation::new(&scenario).unwrap();
+    let simulation = flitlab::simulation::Simulation::new(&scenario).unwrap();
     let mut shares = Vec::new();
     simulation
         .shares()

@@ -4,7 +4,7 @@
 use flitlab::engine::{Engine, Log, Parameters};
 use flitlab::report::Status;
 use flitlab::scenario::{Deadlock, Document, Scenario as TomlScenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::traffic::Script;
 use flitlab::units::Picoseconds;
 use flitlab_random::by_hand::{deliveries, line, parameters, ring};

@@ -1,7 +1,7 @@
 //! What identifies a point: equal for equal results, different for different ones.
 
 use flitlab::scenario::{Document, Identity, RESULTS_VERSION, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 const BASE: &str = "\
 [topology.torus]

@@ -11,7 +11,7 @@ use flitlab::{
     },
     routing::{ForwardingTable, Routes},
     scenario::{self, Deadlock, Document, Network, TableChange},
-    sweep::Simulation,
+    simulation::Simulation,
     tables::{
         agnostic::{self, Algorithm},
         prove_forwarding,

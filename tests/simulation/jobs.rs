@@ -3,7 +3,7 @@
 use flitlab::{
     report::{Cell, ChannelRow, PointResult, Status, WorkloadRow},
     scenario::{Document, Scenario},
-    sweep::Simulation,
+    simulation::Simulation,
     units::Picoseconds,
 };
 

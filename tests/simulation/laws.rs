@@ -5,7 +5,7 @@ use flitlab::engine::{Engine, Log};
 use flitlab::report::Status;
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::traffic::OpenLoad;
 use flitlab::units::Picoseconds;
 

@@ -2,7 +2,7 @@
 //! for what.
 
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 /// The share of packets that were overtaken, at a load past what some channel carries.
 fn overtaken(text: &str) -> f64 {

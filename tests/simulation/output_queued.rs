@@ -7,7 +7,7 @@ use flitlab::measure::LogFilter;
 use flitlab::registry::Component;
 use flitlab::report::{PointRow, Status};
 use flitlab::scenario::{Deadlock, Document, Scenario};
-use flitlab::sweep::{Outcome, Simulation};
+use flitlab::simulation::{Outcome, Simulation};
 use flitlab::topology::Torus;
 use flitlab::traffic::PatternKind;
 use flitlab::units::Picoseconds;

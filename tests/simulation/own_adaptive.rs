@@ -16,7 +16,7 @@ use flitlab::document::Number;
 use flitlab::package;
 use flitlab::registry::{Registry, Row};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::traffic::{Message, MessageKind};
 use flitlab::units::Picoseconds;
 use flitlab_random::{differential, random_scenario};

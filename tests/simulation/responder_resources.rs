@@ -115,7 +115,7 @@ fn scenario(sets: &[&str]) -> TomlScenario {
 fn gets_deadlock_on_one_channel_and_end_on_two() {
     let run = |sets: &[&str]| {
         let scenario = scenario(sets);
-        let simulation = flitlab::sweep::Simulation::new(&scenario).unwrap();
+        let simulation = flitlab::simulation::Simulation::new(&scenario).unwrap();
         (scenario.deadlock(), simulation.run(&mut |_| {}))
     };
     let (foretold, ended) = run(&[]);
@@ -130,7 +130,7 @@ fn gets_deadlock_on_one_channel_and_end_on_two() {
     let text = text.replace("responder_resources = 8", "").replace("classes = 2", "classes = 1");
     let unlimited = TomlScenario::read(&Document::parse("a.toml", &text)).unwrap();
     assert!(matches!(unlimited.deadlock(), Deadlock::Never(_) | Deadlock::Rarely { .. }));
-    let simulation = flitlab::sweep::Simulation::new(&unlimited).unwrap();
+    let simulation = flitlab::simulation::Simulation::new(&unlimited).unwrap();
     let status = simulation.run(&mut |_| {}).found.measured.status;
     assert_eq!(status, flitlab::report::Status::Completed);
 }

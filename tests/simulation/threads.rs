@@ -4,7 +4,7 @@ use flitlab::{
     engine::{Engine, Log, Parameters},
     routing::{DirectionOrder, HalfRing, Routes},
     scenario::{Document, Scenario},
-    sweep::Simulation,
+    simulation::Simulation,
     topology::{Faults, Torus},
     traffic::{Access, Between, Exchange, ExchangeSpec, Pattern, PatternSpec, Script, Workload},
     units::{Bytes, Picoseconds},

@@ -6,7 +6,7 @@ use flitlab::{
     measure::LogFilter,
     report::{PointResult, Status, WindowPhase, WindowRow},
     scenario::{Document, Scenario},
-    sweep::Simulation,
+    simulation::Simulation,
     units::Picoseconds,
 };
 

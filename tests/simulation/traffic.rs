@@ -3,7 +3,7 @@
 
 use flitlab::report::{FlowRow, PointResult, Status};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 use crate::common::workplace::Workplace;
 

@@ -6,7 +6,7 @@ use flitlab::measure::LongerWays;
 use flitlab::registry::Component;
 use flitlab::routing::phased::PhasedKind;
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::tables::path_selection::PathSelection;
 use flitlab::tables::relation_rules::RelationRule;
 

@@ -3,7 +3,7 @@
 use flitlab::engine::{Log, Parameters, Switching, run_script, zero_load_latency};
 use flitlab::routing::{DirectionOrder, HalfRing, Routes};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::topology::{Fabric, Faults, Torus};
 use flitlab::traffic::{Message, Script};
 use flitlab::units::{Bytes, Picoseconds, Rate};

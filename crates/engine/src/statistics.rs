@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::bytes_of;
 use crate::frame::tick::Tick;
+use flitlab_base::narrow::fitted;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{MAX_WAIT, STALLS};
 
@@ -55,8 +56,7 @@ impl Statistics {
     /// which is not later.
     #[inline(always)]
     pub(crate) fn waited(&mut self, output: u32, ready: Tick, now: Tick) {
-        const MOST: Tick = MAX_WAIT.0 as Tick;
-        let waited = (now - ready).min(MOST);
+        let waited = (now - ready).min(fitted!(MAX_WAIT.0, Tick));
         // A plain sum, at each grant: as many packets as wait for an output would have to do so for
         // months before it is too large.
         self.waited[output as usize].0 += u64::from(waited);

@@ -1,8 +1,8 @@
 //! From TOML text to a checked [`Scenario`], with all mistakes at once.
 //!
 //! A [`Scenario`] is all that a run needs: fabric, routing, parameters, workload, measurement.
-//! [`Scenario::read`] makes it from a [`Document`], a TOML text with places. [`executor`] simulates
-//! it: one [`Simulation`](executor::Simulation), or the many points of a [`Sweep`].
+//! [`Scenario::read`] makes it from a [`Document`], a TOML text with places. [`simulation`]
+//! simulates it; `flitlab-sweep` simulates the many points of a [`Sweep`].
 //!
 //! # Example
 //!
@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use flitlab_base::units::Picoseconds;
-//! use flitlab_scenario::executor::Simulation;
+//! use flitlab_scenario::simulation::Simulation;
 //! use flitlab_scenario::{Document, Scenario};
 //!
 //! let mut document = Document::parse("ping.toml", r#"
@@ -61,7 +61,6 @@ mod checks;
 mod deadlock;
 mod difference;
 mod document;
-pub mod executor;
 mod identity;
 mod interruption;
 mod load;
@@ -78,6 +77,7 @@ mod routing;
 mod scenario;
 mod schema;
 mod series;
+pub mod simulation;
 mod starter;
 mod sweep;
 mod topology;
@@ -93,12 +93,14 @@ pub use flitlab_base::document::{
 };
 pub use identity::{Identity, RESULTS_VERSION};
 pub use interruption::{FailureSpec, InterruptionSpec, NewTables};
+pub use load::text as load_text;
 pub use network::{Network, TableChange};
 pub use reference::reference;
 pub use relation::{PathsSpec, RelationSpec, RuleSpec};
 pub use routing::{OpenSmTable, RoutingError, RoutingSpec, enough_memory};
 pub use scenario::Scenario;
 pub use schema::ANGARA;
+pub use series::LOAD;
 pub use starter::{Offer, Offers, Starter, StarterWorkload};
 pub use sweep::{
     CurvePrecision, Figures, Loads, Point, Resource, SlurmSettings, Sweep, Unasked, Unlike,

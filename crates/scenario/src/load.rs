@@ -71,7 +71,7 @@ impl Kind for Load {
 }
 
 /// A load as TOML.
-pub(super) fn text(load: &OfferedLoad) -> String {
+pub fn text(load: &OfferedLoad) -> String {
     Load.show(load)
 }
 

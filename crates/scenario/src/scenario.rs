@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::executor::Kept;
+use crate::simulation::Kept;
 use crate::{InterruptionSpec, Network, Workloads};
 use flitlab_engine::Parameters;
 use flitlab_measure::Settings;

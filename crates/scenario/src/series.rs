@@ -1,7 +1,7 @@
 //! Names of a sweep's curves and figures.
 
 /// The key that makes a curve.
-pub(super) const LOAD: &str = "traffic.load";
+pub const LOAD: &str = "traffic.load";
 
 /// A key's value as it is named in a legend.
 pub(super) fn part(key: &str, value: &str) -> String {

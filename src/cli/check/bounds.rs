@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use flitlab::measure::{BoundedWays, LoadBound, USUAL_WORK};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 /// A bound, in fractions of the fabric's capacity.
 #[derive(Debug, Serialize)]

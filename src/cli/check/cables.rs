@@ -2,7 +2,7 @@
 
 use flitlab::engine::Parameters;
 use flitlab::scenario::ANGARA;
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::topology::{CableClass, CableRate, CableSpeed, Fabric, LaneRate};
 use flitlab::units::{counted, rate_text, time_text};
 

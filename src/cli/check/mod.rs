@@ -25,7 +25,7 @@ use flitlab::narrow::narrow;
 use flitlab::routing::{RelationRoutes, Routes};
 use flitlab::scenario::workload::{Facts, Share};
 use flitlab::scenario::{Deadlock, Diagnostics, Network, RoutingSpec, Scenario, Sweep};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::tables::Freedom;
 use flitlab::topology::{CableClass, Fabric};
 use flitlab::traffic::LoadRates;

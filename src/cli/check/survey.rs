@@ -12,7 +12,7 @@ use crate::cli::text::{channels_by_group, counted, duration};
 use crate::cli::{unasked, unlike};
 use flitlab::report::BoundLine;
 use flitlab::scenario::{Deadlock, Loads, Network, Point, Scenario, Sweep, Unasked, Unlike};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 /// How long tables are made.
 const PATIENCE: Duration = unlike::PATIENCE;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::Failure;
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::tables::angara::{Algorithm, ForTraffic};
 
 /// Source and destination router of each pair that sends, with its share of what its workload sends

@@ -3,7 +3,7 @@
 use flitlab::measure::{BoundedWays, USUAL_WORK};
 use flitlab::report::BoundLine;
 use flitlab::scenario::{Point, RelationSpec, RoutingSpec, RuleSpec, Sweep};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 /// The bounds of each figure of a sweep some of whose packets choose their ways by a rule with
 /// phases, if all curves of the figure have one topology and one pattern.

@@ -11,7 +11,8 @@ use super::super::{COMMIT, Failure, text};
 use super::results::Results;
 use super::survey::{self, Begun};
 use crate::cli::say::say;
-use flitlab::sweep::{Obtained, Progress, Simulation, Store, StoreError, forget};
+use flitlab::simulation::Simulation;
+use flitlab::sweep::{Obtained, Progress, Store, StoreError, forget};
 
 /// Write the results of a sweep that Slurm has computed
 ///

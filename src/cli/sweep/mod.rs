@@ -31,10 +31,10 @@ use super::{Failure, folder, program, slow_build, text, unasked, unlike};
 use crate::cli::say::say;
 pub(super) use command::SweepCommand;
 use flitlab::scenario::{self, CurvePrecision, Loads, Point};
+use flitlab::simulation::Simulation;
 use flitlab::stop;
 use flitlab::sweep::{
-    CurveEvent, GridEvent, Place, Simulation, Store, in_parallel, plan, run_curves, run_grid,
-    run_search,
+    CurveEvent, GridEvent, Place, Store, in_parallel, plan, run_curves, run_grid, run_search,
 };
 use options::{Executor, SlurmOptions};
 use results::Results;

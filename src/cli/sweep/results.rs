@@ -20,7 +20,8 @@ use flitlab::report::{
     ResultRows, Status, SustainedLoad,
 };
 use flitlab::scenario::{Figures, Loads, Point, Sweep};
-use flitlab::sweep::{Obtained, Place, Simulation, label_at_load, label_of};
+use flitlab::simulation::Simulation;
+use flitlab::sweep::{Obtained, Place, label_at_load, label_of};
 use flitlab::units::short_time_text;
 
 /// The messages about a point beside its rows.

@@ -12,8 +12,9 @@ use super::options::SlurmOptions;
 use super::survey::{self, Begun};
 use super::{Sweep, sweep_folder};
 use flitlab::scenario::{self, SlurmSettings};
+use flitlab::simulation::Simulation;
 use flitlab::sweep::slurm::{self, ArrayStatus, JobArray, SlurmError, Submission};
-use flitlab::sweep::{Progress, Simulation, Store, low_loads_first};
+use flitlab::sweep::{Progress, Store, low_loads_first};
 use flitlab::units::{clock_time_text, memory_text};
 
 /// Submit what is missing of a sweep on Slurm

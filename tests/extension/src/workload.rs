@@ -10,7 +10,7 @@ use flitlab::scenario::workload::{
     Bound, BoundWorkload, Checked, Given, LARGEST_MESSAGE, Share, WorkloadKind, WorkloadSpec,
 };
 use flitlab::scenario::{Checks, Scenario};
-use flitlab::sweep::SetupError;
+use flitlab::simulation::SetupError;
 use flitlab::traffic::{Access, Message, MessageKind, Pattern, Script, Workload};
 use flitlab::units::{Bytes, Picoseconds};
 

@@ -18,7 +18,7 @@ use flitlab::routing::phased::{
 };
 use flitlab::routing::relation::{Hop, Phases};
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use flitlab::topology::{Channel, Fabric};
 use flitlab_extension::registry;
 

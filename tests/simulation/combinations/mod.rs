@@ -25,7 +25,7 @@ use flitlab::registry::Component;
 use flitlab::report::Status;
 use flitlab::routing::phased::PhasedKind;
 use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadKind};
-use flitlab::sweep::{Checkpoint, Simulation};
+use flitlab::simulation::{Checkpoint, Simulation};
 use flitlab::tables::path_selection::PathSelection;
 use flitlab::tables::relation_rules::RelationRule;
 use flitlab::tables::{agnostic, angara};

@@ -12,7 +12,7 @@ use flitlab::engine::Parameters;
 use flitlab::measure::{LogFilter, Progress, Snapshot};
 use flitlab::report::{ChannelRow, Status};
 use flitlab::scenario::{Deadlock, Document, Scenario, WorkloadSpec};
-use flitlab::sweep::{Checkpoint, Outcome, Simulation};
+use flitlab::simulation::{Checkpoint, Outcome, Simulation};
 use flitlab::topology::Fabric;
 use flitlab::traffic::{
     Access, CollectiveSpec, ExchangeSpec, Flow, FlowsSpec, LoadSpec, Message, MessageKind,

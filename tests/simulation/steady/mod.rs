@@ -13,7 +13,7 @@ use std::path::Path;
 use crate::common::slice::is_whole;
 use flitlab::report::PointRow;
 use flitlab::scenario::{Document, Scenario};
-use flitlab::sweep::{Outcome, Simulation};
+use flitlab::simulation::{Outcome, Simulation};
 
 /// A scenario as text, with some assignments.
 fn scenario(text: &str, more: &[&str]) -> Scenario {

@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use flitlab::report::{PointRow, Status};
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use rayon::prelude::*;
 
 use super::{Known, hold, row, run, scenario};

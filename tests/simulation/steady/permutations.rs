@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use flitlab::report::Status;
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 use rayon::prelude::*;
 
 use super::{bound, run, scenario};

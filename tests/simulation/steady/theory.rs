@@ -1,7 +1,7 @@
 //! What queueing theory gives in closed form.
 
 use flitlab::report::Status;
-use flitlab::sweep::Simulation;
+use flitlab::simulation::Simulation;
 
 use super::{Known, hold, row, scenario};
 

@@ -23,7 +23,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Parameters, zero_load_latency};
 use flitlab_fabric::sizes_text;
 use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure_among};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
 /// The torus of the curves over size: Desmos.

@@ -21,7 +21,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_fabric::{Torus, sizes_text};
 use flitlab_report::figure::{Bars, Figure, PUBLISHED, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario, Workloads};
 use flitlab_tables::angara;
 use flitlab_workload::traffic::{ApplicationSpec, Carrier, HostParameters};

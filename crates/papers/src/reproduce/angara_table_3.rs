@@ -19,7 +19,7 @@ use super::tori::{ALGORITHMS, SEED};
 use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_report::figure::{Bars, Figure, bars_figure};
 use flitlab_report::rows_text;
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 use flitlab_tables::angara::Reading;
 use flitlab_workload::application::{Action, Schedule};

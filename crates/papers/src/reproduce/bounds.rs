@@ -12,8 +12,9 @@ use super::{Extent, Progress, Reproduction, all};
 use flitlab_measure::{BoundedWays, USUAL_WORK};
 use flitlab_report::Status;
 use flitlab_report::figure::{BoundedBar, bounded_figure};
-use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};
+use flitlab_scenario::simulation::{SetupError, Simulation};
 use flitlab_scenario::{Document, Scenario};
+use flitlab_sweep::search_saturation;
 
 /// A fabric with its patterns and rules.
 struct Subject {

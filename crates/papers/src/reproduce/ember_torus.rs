@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Extent, Progress, Reproduction, all};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
 /// Shape, motif, iterations, bytes of a message (none for a barrier), and microseconds.

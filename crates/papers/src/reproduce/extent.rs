@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use super::{Kept, Replay};
 use flitlab_report::figure::Figure;
 use flitlab_report::rows_text;
-use flitlab_scenario::executor::in_parallel;
+use flitlab_sweep::in_parallel;
 
 /// How much is computed, and with how many threads; results do not depend on the threads.
 #[derive(Clone, Copy, Debug)]

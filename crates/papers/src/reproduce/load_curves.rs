@@ -14,7 +14,7 @@ use super::{Extent, Flawed, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
 use flitlab_report::figure::{Figure, accepted_figure_among, latency_figure_among};
 use flitlab_report::{Label, Point, PointRow, Status, rows_text};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
 /// The share of the offered load that is accepted at least where an undecided one is carried.

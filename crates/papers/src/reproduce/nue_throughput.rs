@@ -22,7 +22,7 @@ use super::{Extent, Flawed, Progress, Reproduction, all};
 use flitlab_base::units::Picoseconds;
 use flitlab_report::Status;
 use flitlab_report::figure::{Figure, NotedBar, Scale, Series, Style, noted_figure, xy_figure};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Diagnostics, Document, Scenario};
 use flitlab_tables::ForwardingProof;
 

@@ -11,8 +11,9 @@ use super::{Extent, Progress, Reproduction, all, json};
 use flitlab_base::narrow::narrow;
 use flitlab_report::figure::latency_figure_among;
 use flitlab_report::{Label, Labels, Point, PointRow, Status, labelled_text, rows_text};
-use flitlab_scenario::executor::{SetupError, Simulation, search_saturation};
+use flitlab_scenario::simulation::{SetupError, Simulation};
 use flitlab_scenario::{Document, Scenario};
+use flitlab_sweep::search_saturation;
 
 /// Tori; a quick run takes the first one.
 const TORI: [&[u32]; 4] = [&[8, 8, 8], &[16, 8, 8], &[4, 4, 4, 4], &[8, 4, 4, 4]];

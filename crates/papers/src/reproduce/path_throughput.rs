@@ -27,7 +27,7 @@ use flitlab_engine::ChannelKind;
 use flitlab_measure::half_width_95_of_few;
 use flitlab_report::Status;
 use flitlab_report::figure::{Bars, Figure, bars_figure};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 use flitlab_tables::path_selection::PathSelection;
 

@@ -17,8 +17,8 @@ mod routing;
 mod topology;
 
 pub(super) use self::results::CHANNELS;
-use super::executor::Kept;
 use super::name::ScenarioName;
+use super::simulation::Kept;
 use super::workload::{self, Allocator, Given, Workloads};
 use super::{InterruptionSpec, RoutingSpec, TopologySpec};
 use crate::purpose::Purpose;

@@ -1,6 +1,6 @@
 //! `[results]`: what is kept of what was measured.
 
-use crate::executor::{Kept, KeptChannels};
+use crate::simulation::{Kept, KeptChannels};
 use flitlab_base::document::{
     Diagnostic, Flag, Kind, Node, Reader, Slot, Value, Whole, wrong_type,
 };

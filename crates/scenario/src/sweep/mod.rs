@@ -23,10 +23,10 @@ use std::collections::BTreeSet;
 use super::{
     Document, Identity, Scenario,
     checks::Fabrics,
-    executor::{KeptChannels, MANY_CHANNELS},
     resolved,
     schema::{self, CHANNELS},
     series::{self, LOAD},
+    simulation::{KeptChannels, MANY_CHANNELS},
 };
 use crate::purpose::Purpose;
 use crate::read::Reading;

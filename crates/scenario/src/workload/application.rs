@@ -13,8 +13,8 @@ use super::{
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
-use crate::executor::{Outcome, SetupError, TOO_LONG, Work};
 use crate::schema::application;
+use crate::simulation::{Outcome, SetupError, TOO_LONG, Work};
 use flitlab_base::document::Reader;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;

@@ -7,7 +7,7 @@ use super::{
     WorkloadKind, WorkloadSpec,
 };
 use crate::checks::Checks;
-use crate::executor::SetupError;
+use crate::simulation::SetupError;
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{
     Choice, List, Listed, Reader, Whole, plain, rate, report_repeated, size, time,

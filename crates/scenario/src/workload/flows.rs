@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Scenario;
 use crate::checks::Checks;
-use crate::executor::SetupError;
+use crate::simulation::SetupError;
 use flitlab_base::document::{Reader, Text, read_other};
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::Scenario;
 use crate::checks::Checks;
-use crate::executor::SetupError;
 use crate::load::Load;
 use crate::schema::pattern;
+use crate::simulation::SetupError;
 use flitlab_base::document::{Choice, Flag, Number, Reader, Whole, plain, size, time, with_keys};
 use flitlab_base::narrow::rounded;
 use flitlab_base::registry::Row;

@@ -25,8 +25,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use crate::checks::Checks;
-use crate::executor::{Outcome, SetupError};
 use crate::purpose::Purpose;
+use crate::simulation::{Outcome, SetupError};
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader};
 use flitlab_base::memory::Shortage;

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::Scenario;
 use crate::checks::{Checks, PACKET};
-use crate::executor::SetupError;
 use crate::schema::pattern;
+use crate::simulation::SetupError;
 use flitlab_base::document::{Choice, Reader, Whole, plain, size, time};
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;

@@ -10,8 +10,8 @@ use super::{
     read_kind,
 };
 use crate::checks::Checks;
-use crate::executor::{SetupError, Simulation};
 use crate::purpose::Purpose;
+use crate::simulation::{SetupError, Simulation};
 use crate::{RoutingSpec, Scenario};
 use flitlab_base::document::{Diagnostic, Reader, Whole, time};
 use flitlab_base::narrow::rounded;
@@ -62,7 +62,7 @@ impl Member {
     }
 
     /// The path of a key of its table of `[workloads]`, or of the scenario without one.
-    pub(crate) fn key(&self, key: &str) -> String {
+    pub fn key(&self, key: &str) -> String {
         match &*self.path {
             "" => key.into(),
             path => format!("{path}.{key}"),
@@ -131,11 +131,7 @@ impl Workloads {
     ///
     /// # Panics
     /// If it is no application.
-    pub(crate) fn nodes_of_ranks(
-        &self,
-        place: usize,
-        scenario: &Scenario,
-    ) -> Result<Vec<u32>, String> {
+    pub fn nodes_of_ranks(&self, place: usize, scenario: &Scenario) -> Result<Vec<u32>, String> {
         let member = &self.members[place];
         let spec = member.spec.downcast_ref::<ApplicationSpec>().expect("it is an application");
         let live = spec.nodes_of(&scenario.network.fabric);
@@ -148,7 +144,7 @@ impl Workloads {
     ///
     /// # Panics
     /// If one is no application.
-    pub(crate) fn placed<'n>(&self, places: impl Iterator<Item = (usize, &'n Vec<u32>)>) -> Self {
+    pub fn placed<'n>(&self, places: impl Iterator<Item = (usize, &'n Vec<u32>)>) -> Self {
         let mut all = self.clone();
         for (place, nodes) in places {
             let spec = &mut all.members[place].spec;

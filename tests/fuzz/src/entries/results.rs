@@ -8,7 +8,8 @@ use flitlab::report::{
     WindowRow, WorkloadRow, read,
 };
 use flitlab::scenario::{Document, Identity, Scenario};
-use flitlab::sweep::{Simulation, Store};
+use flitlab::simulation::Simulation;
+use flitlab::sweep::Store;
 use sha2::{Digest, Sha256};
 
 use super::files::Folder;

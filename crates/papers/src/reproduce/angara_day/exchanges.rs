@@ -6,7 +6,7 @@ use super::machine::{ALGORITHM, Rule, Started, least_load};
 use flitlab_base::narrow::rounded;
 use flitlab_fabric::Torus;
 use flitlab_report::WorkloadRow;
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 
 /// About how long the exchange of every job takes on the nodes that an empty machine would give it, so

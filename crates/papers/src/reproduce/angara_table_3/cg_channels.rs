@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{ALGORITHMS, read, scenario};
-use flitlab_scenario::executor::Simulation;
+use flitlab_scenario::simulation::Simulation;
 use flitlab_workload::application::{Action, Schedule};
 use flitlab_workload::traffic::ApplicationSpec;
 

@@ -9,7 +9,7 @@ use flitlab_report::Status;
 
 /// The series of a sweep while it runs.
 #[derive(Clone, Debug)]
-pub(super) struct Ends {
+pub(crate) struct Ends {
     /// Loads in a row that end a series; `None` if none do.
     after: Option<usize>,
     series: Vec<Vec<Load>>,
@@ -33,7 +33,7 @@ impl Load {
 }
 
 /// A load's place: the series, and its number among the series' loads in ascending order.
-pub(super) type Place = (usize, usize);
+pub(crate) type Place = (usize, usize);
 
 impl Ends {
     pub fn new(after: Option<usize>, places: impl IntoIterator<Item = Place>) -> Self {

@@ -6,14 +6,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The points that threads of this process are at work on.
 #[derive(Debug, Default)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     names: Mutex<HashSet<String>>,
     released: Condvar,
 }
 
 /// A point that is this thread's until the claim is dropped.
 #[derive(Debug)]
-pub(super) struct Claim<'a> {
+pub(crate) struct Claim<'a> {
     claims: &'a Claims,
     name: String,
 }

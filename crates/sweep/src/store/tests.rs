@@ -1,7 +1,7 @@
 use super::*;
-use crate::executor::Simulation;
-use crate::{Document, Scenario};
 use flitlab_base::units::Picoseconds;
+use flitlab_scenario::simulation::Simulation;
+use flitlab_scenario::{Document, Scenario};
 
 fn ping(extra: &str) -> (Identity, PointResult) {
     let text = format!(

@@ -18,14 +18,14 @@ use std::sync::{Mutex, PoisonError};
 use fs4::{FileExt, TryLockError};
 use serde::{Deserialize, Serialize};
 
-use super::claims::{Claim, Claims};
-use crate::Identity;
+use crate::claims::{Claim, Claims};
 use flitlab_base::FileError;
 use flitlab_base::whole_file::{self, PARTIAL};
 use flitlab_report::{
     DeadlockText, Explained, FailureRow, FlowRow, PairRow, PointResult, PointRow, Row, SlowdownRow,
     WorkloadRow,
 };
+use flitlab_scenario::Identity;
 
 /// The folder of the points in the folder of their sweep's results.
 const FOLDER: &str = "points";
@@ -93,7 +93,7 @@ fn parse(text: &str) -> Option<PointResult> {
 }
 
 /// A finding as a file would give it back.
-pub(super) fn as_read_back(found: &PointResult) -> PointResult {
+pub(crate) fn as_read_back(found: &PointResult) -> PointResult {
     parse(&text(found, "")).expect("what was written can be read")
 }
 
@@ -273,7 +273,7 @@ impl Store {
     }
 
     /// Makes a point this thread's until the claim is dropped, so that no other computes it too.
-    pub(super) fn claim(&self, identity: &Identity) -> Claim<'_> {
+    pub(crate) fn claim(&self, identity: &Identity) -> Claim<'_> {
         self.claims.claim(identity.to_string())
     }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::state::{ArrayTask, Reported, State, parse};
-use crate::SlurmSettings;
 use flitlab_base::FileError;
+use flitlab_scenario::SlurmSettings;
 
 /// The number of a job, as Slurm prints it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

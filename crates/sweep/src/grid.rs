@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::mem::replace;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::ends::{Ends, Place};
-use super::local::in_parallel;
-use super::points::{Obtained, PointError, obtain};
-use super::store::Store;
-use crate::Point;
+use crate::ends::{Ends, Place};
+use crate::local::in_parallel;
+use crate::points::{Obtained, PointError, obtain};
+use crate::store::Store;
 use flitlab_report::Status;
+use flitlab_scenario::Point;
 use flitlab_workload::traffic::OfferedLoad;
 
 /// What happens while the points of a grid are computed.
@@ -174,7 +174,7 @@ impl<'a> Front<'a> {
 
 /// Each point's series and the rank of its load in it. Fractions can't be compared with rates: a
 /// series that has both has one rank only, and so does not end.
-pub(super) fn places(points: &[Point]) -> Vec<Place> {
+pub(crate) fn places(points: &[Point]) -> Vec<Place> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut series: Vec<Vec<usize>> = Vec::new();
     for (number, point) in points.iter().enumerate() {

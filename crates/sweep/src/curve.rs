@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::CurvePrecision;
 use flitlab_base::narrow::rounded_down;
+use flitlab_scenario::CurvePrecision;
 
 /// Intervals from 0 to the highest load that is sustained that a curve has at the least.
 const INTERVALS: f64 = 5.0;
@@ -24,7 +24,7 @@ const LOWEST: f64 = 1e-3;
 
 /// What was measured at a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Tried {
+pub(crate) struct Tried {
     /// Whether the network sustains it.
     pub sustained: bool,
     /// The mean latency of packets, in any unit.
@@ -33,7 +33,7 @@ pub(super) struct Tried {
 
 /// A curve while its loads are being found.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
+pub(crate) struct Curve {
     precision: CurvePrecision,
     /// The highest load that is expected to be sustained.
     expected: f64,

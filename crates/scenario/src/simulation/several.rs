@@ -6,7 +6,7 @@ use std::time::Instant;
 use cpu_time::ThreadTime;
 
 use super::rows::{whole, with_latencies};
-use super::simulation::{Simulation, Unwaited};
+use super::run::{Simulation, Unwaited};
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;

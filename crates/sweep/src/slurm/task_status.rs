@@ -9,8 +9,8 @@ use super::command::{JobId, SlurmError, task_states};
 use super::state::{ArrayTask, End, Reported, State};
 use super::submission::Submission;
 use super::trace::{complaint, end_in_log, read_log};
-use crate::Point;
 use flitlab_base::units::{clock_time_text, memory_text};
+use flitlab_scenario::Point;
 
 /// Where a task stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

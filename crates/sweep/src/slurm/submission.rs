@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 use super::command::{JobId, SlurmError, sbatch};
 use super::script::Script;
 use super::trace::Trace;
-use crate::{RESULTS_VERSION, SlurmSettings, Sweep};
 use flitlab_base::FileError;
 use flitlab_base::narrow::narrow;
 use flitlab_base::text_file::read_text;
 use flitlab_report::{rows_of_text, rows_text};
+use flitlab_scenario::{RESULTS_VERSION, SlurmSettings, Sweep};
 
 /// The folder of all submissions in that of the results.
 const FOLDER: &str = "slurm";

@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::simulation::{SetupError, Simulation};
-use super::store::{Store, StoreError};
-use crate::series::LOAD;
-use crate::{Identity, Point, Scenario, load};
+use crate::store::{Store, StoreError};
 use flitlab_report::{Label, PointResult, is_setting};
+use flitlab_scenario::simulation::{SetupError, Simulation};
+use flitlab_scenario::{Identity, LOAD, Point, Scenario, load_text};
 use flitlab_workload::traffic::OfferedLoad;
 
 /// A point that was computed, or found in the store.
@@ -60,7 +59,7 @@ pub fn label_of(point: &Point, number: u32) -> Label {
 /// Returns the label of a curve's point at a load that the curve has found.
 pub fn label_at_load(point: &Point, number: u32, load: f64) -> Label {
     let mut label = label_of(point, number);
-    label.settings.push((LOAD.into(), load::text(&OfferedLoad::Fraction(load))));
+    label.settings.push((LOAD.into(), load_text(&OfferedLoad::Fraction(load))));
     label
 }
 
@@ -95,5 +94,5 @@ fn simulated(scenario: &Scenario) -> Result<PointResult, SetupError> {
 /// # Errors
 /// If the scenario can't be simulated.
 pub fn compute(scenario: &Scenario) -> Result<PointResult, SetupError> {
-    Ok(super::store::as_read_back(&simulated(scenario)?))
+    Ok(crate::store::as_read_back(&simulated(scenario)?))
 }

@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-use super::curves;
-use super::ends::{Ends, Place};
-use super::estimate::Pace;
-use super::grid::places;
-use super::points::{self, PointError};
-use super::saturation::search_saturation;
-use super::store::Store;
-use crate::{Loads, Point, Sweep};
+use crate::curve::Tried;
+use crate::curves;
+use crate::ends::{Ends, Place};
+use crate::grid::places;
+use crate::points::{self, PointError};
+use crate::saturation::search_saturation;
+use crate::store::Store;
 use flitlab_base::narrow::narrow;
-use flitlab_measure::Saturation;
+use flitlab_measure::{Saturation, bisect};
 use flitlab_report::PointResult;
 use flitlab_report::Status;
+use flitlab_scenario::simulation::{Pace, SetupError};
+use flitlab_scenario::{CurvePrecision, Loads, Point, Scenario, Sweep};
 
 /// For all moments that are simulated to see what points cost, together, and for each at most.
 const ALL_REHEARSALS: Duration = Duration::from_secs(3);
@@ -205,8 +206,8 @@ enum Stop<E> {
     Failed(E),
 }
 
-impl<E: From<PointError>> From<super::SetupError> for Stop<E> {
-    fn from(error: super::SetupError) -> Self {
+impl<E: From<PointError>> From<SetupError> for Stop<E> {
+    fn from(error: SetupError) -> Self {
         Self::Failed(PointError::from(error).into())
     }
 }
@@ -275,13 +276,45 @@ fn rehearse(
         }
         let times = match sweep.loads {
             Loads::Written { .. } => vec![pace.of_point(scenario(number))?],
-            Loads::Curve(precision) => pace.of_curve(scenario(number), precision)?,
-            Loads::Saturation { tolerance } => pace.of_search(scenario(number), tolerance)?,
+            Loads::Curve(precision) => times_of_curve(&pace, scenario(number), precision)?,
+            Loads::Saturation { tolerance } => times_of_search(&pace, scenario(number), tolerance)?,
         };
         let past_saturation = written && pace.is_past_saturation(scenario(number))?;
         by_rank.insert(rank, Expected { times, past_saturation });
     }
     Ok(by_rank)
+}
+
+/// The times of the loads that a curve finds, in their order, on one thread.
+fn times_of_curve(
+    pace: &Pace,
+    scenario: &Scenario,
+    precision: CurvePrecision,
+) -> Result<Vec<Duration>, SetupError> {
+    let mut curve = curves::begin(scenario, precision)?;
+    let mut times = Vec::new();
+    while let Some(&load) = curve.wanted().front() {
+        times.push(pace.of_point(&scenario.at_load(load))?);
+        let share = pace.share_of_saturation(load);
+        // As in one queue, by packets of one size.
+        let latency = 1.0 + share / (2.0 * (1.0 - share).max(1e-3));
+        curve.tell(Tried { sustained: share <= 1.0, latency });
+    }
+    Ok(times)
+}
+
+/// The times of the loads that a search for saturation tries, in their order, on one thread.
+fn times_of_search(
+    pace: &Pace,
+    scenario: &Scenario,
+    tolerance: f64,
+) -> Result<Vec<Duration>, SetupError> {
+    let mut times = Vec::new();
+    let _: Saturation = bisect(pace.simulation(scenario)?.highest_load(), tolerance, |load| {
+        times.push(pace.of_point(&scenario.at_load(load))?);
+        Ok::<bool, SetupError>(pace.share_of_saturation(load) <= 1.0)
+    })?;
+    Ok(times)
 }
 
 /// All numbers below `count` in an order of which every beginning lies evenly spread: bit by bit
@@ -298,7 +331,8 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Document;
+    use flitlab_scenario::Document;
+    use flitlab_scenario::simulation::Simulation;
 
     fn sweep(more: &str) -> Sweep {
         let text = format!(
@@ -329,5 +363,27 @@ mod tests {
         // Tornado saturates before uniform traffic does, and no load of 0.2 saturates anything.
         assert!(left_out(1) > left_out(0) && left_out(0) > 0, "{plans:?}");
         assert!(left_out(1) <= 9, "{plans:?}");
+    }
+
+    #[test]
+    fn a_search_takes_as_long_as_the_loads_that_it_tries() {
+        let text =
+            "[topology.torus]\ndimensions = [8]\n[traffic]\npattern = \"tornado\"\nload = 0.1\n";
+        let scenario = Scenario::read(&Document::parse("a.toml", text)).unwrap();
+        let pace = Pace::measure(&scenario, None, Duration::MAX).unwrap();
+        let expected: Duration = times_of_search(&pace, &scenario, 0.02).unwrap().iter().sum();
+        let mut tried = Duration::ZERO;
+        let is_sustained = |load| -> Result<bool, SetupError> {
+            let scenario = scenario.at_load(load);
+            tried += pace.of_point(&scenario)?;
+            let found = Simulation::new(&scenario)?.run(&mut |_| {}).found;
+            Ok(found.measured.status == Status::Steady)
+        };
+        search_saturation(&scenario, 0.02, is_sustained).unwrap();
+        let ratio = expected.as_secs_f64() / tried.as_secs_f64();
+        assert!(
+            (0.5..2.0).contains(&ratio),
+            "{expected:?}, and the loads that were tried {tried:?}"
+        );
     }
 }

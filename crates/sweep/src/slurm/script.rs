@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::command::SlurmError;
-use crate::SlurmSettings;
 use flitlab_base::units::{Bytes, ClockTime};
+use flitlab_scenario::SlurmSettings;
 
 /// The unit of sbatch's `M`.
 const MEBIBYTE: u64 = 1 << 20;

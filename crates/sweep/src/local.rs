@@ -26,7 +26,7 @@ pub fn in_parallel<J: Sync, R: Send, E>(
 }
 
 /// Like [`in_parallel`], and `each` adds jobs, which are begun after those that are there.
-pub(super) fn in_parallel_with_more<J: Send, R: Send, E>(
+pub(crate) fn in_parallel_with_more<J: Send, R: Send, E>(
     jobs: Vec<J>,
     threads: usize,
     work: impl Fn(J) -> R + Sync,

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::points::{label_at_load, label_of};
-use super::saturation::search_saturation;
-use super::simulation::SetupError;
-use crate::series::LOAD;
-use crate::{Loads, Point, Scenario, Sweep};
+use crate::points::{label_at_load, label_of};
+use crate::saturation::search_saturation;
 use flitlab_report as report;
 use flitlab_report::Status;
+use flitlab_scenario::simulation::SetupError;
+use flitlab_scenario::{LOAD, Loads, Point, Scenario, Sweep};
 
 /// Returns the scenario of each of these points of a sweep's results, by their labels; `None` for one
 /// that the sweep does not have. Of a search for saturation the loads follow from how the rows before

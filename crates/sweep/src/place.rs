@@ -14,15 +14,15 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::simulation::{Outcome, SetupError, Simulation};
-use crate::Scenario;
-use crate::workload::{Slowdowns, WorkloadSpec, Workloads};
 use flitlab_base::document::quoted;
 use flitlab_base::memory::claim;
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Fabric;
 use flitlab_report::Status;
+use flitlab_scenario::Scenario;
+use flitlab_scenario::simulation::{Outcome, SetupError, Simulation};
+use flitlab_scenario::workload::{Slowdowns, WorkloadSpec, Workloads};
 use flitlab_workload::traffic::{Allocation, ApplicationSpec, Free};
 
 /// Exchanges that are tried for each node, without one that helps, before a local search ends.
@@ -425,7 +425,7 @@ fn distances(fabric: &Fabric, from: u32) -> Vec<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Document;
+    use flitlab_scenario::Document;
 
     const JOBS: &str = r#"
 node_allocation = "random"

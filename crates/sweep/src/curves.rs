@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::curve::{Curve, Tried};
-use super::local::in_parallel_with_more;
-use super::points::{Obtained, Place, PointError, obtain};
-use super::saturation::bound_and_most;
-use super::simulation::{SetupError, Simulation};
-use super::store::Store;
-use crate::{CurvePrecision, Point, Scenario, Sweep};
+use crate::curve::{Curve, Tried};
+use crate::local::in_parallel_with_more;
+use crate::points::{Obtained, Place, PointError, obtain};
+use crate::store::Store;
 use flitlab_report::{PointResult, Status};
+use flitlab_scenario::simulation::{SetupError, Simulation};
+use flitlab_scenario::{CurvePrecision, Point, Scenario, Sweep};
 
 /// What happens while curves are drawn.
 #[derive(Debug)]
@@ -24,9 +23,9 @@ pub enum CurveEvent {
 }
 
 /// Begins the curve of a scenario.
-pub(super) fn begin(scenario: &Scenario, precision: CurvePrecision) -> Result<Curve, SetupError> {
+pub(crate) fn begin(scenario: &Scenario, precision: CurvePrecision) -> Result<Curve, SetupError> {
     let simulation = Simulation::new(scenario)?;
-    let (bound, most) = bound_and_most(&simulation);
+    let (bound, most) = simulation.bound_and_most();
     Ok(Curve::new(bound, most, precision))
 }
 
@@ -48,7 +47,7 @@ fn repetitions(
 }
 
 /// What was measured at a load, from its repetitions.
-pub(super) fn tried<'a>(points: impl IntoIterator<Item = &'a PointResult>) -> Tried {
+pub(crate) fn tried<'a>(points: impl IntoIterator<Item = &'a PointResult>) -> Tried {
     let mut tried = Tried { sustained: true, latency: 0.0 };
     let mut count = 0.0;
     for point in points {
@@ -214,7 +213,7 @@ fn forget_others(curves: &[Drawing<'_>], store: &Store) -> Result<(), PointError
 ///
 /// # Errors
 /// If a point can't be read, the scenario can't be simulated, and those of `each`.
-pub(super) fn look_up<E: From<PointError>>(
+pub(crate) fn look_up<E: From<PointError>>(
     points: &[Point],
     precision: CurvePrecision,
     results: &Path,

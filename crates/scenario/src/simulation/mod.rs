@@ -9,6 +9,7 @@ mod pace;
 mod rows;
 mod run;
 mod run_cost;
+mod setup;
 mod several;
 mod slowdowns;
 mod timeline;
@@ -20,8 +21,9 @@ pub(crate) use kept_channels::MANY_CHANNELS;
 pub use kept_channels::{Kept, KeptChannels};
 pub use over_bound::OverBound;
 pub use pace::Pace;
-pub use run::{BARS_OF_A_POINT, BARS_OF_A_RUN, Outcome, SetupError, Simulation, Work};
+pub use run::{Outcome, Work};
 pub use run_cost::RunCost;
+pub use setup::{BARS_OF_A_POINT, BARS_OF_A_RUN, SetupError, Simulation};
 pub use timeline::TimelineLog;
 
 pub(crate) use warnings::TOO_LONG;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-use super::run::{SetupError, Simulation};
+use super::setup::{SetupError, Simulation};
 use crate::Scenario;
 use crate::workload::Share;
 use flitlab_base::narrow::rounded;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 
 use super::pace::{Pace, STEP, STEPS, UNMEASURED_PACKET, packets_to_end};
-use super::run::Simulation;
+use super::setup::Simulation;
 use crate::workload::Share;
 use crate::{InterruptionSpec, Scenario};
 use flitlab_base::memory::{fits, most_resident, resident};

@@ -6,7 +6,8 @@ use std::time::Instant;
 use cpu_time::ThreadTime;
 
 use super::rows::{whole, with_latencies};
-use super::run::{Simulation, Unwaited};
+use super::run::Unwaited;
+use super::setup::Simulation;
 use crate::workload::{Ended, Hangs, Share};
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;

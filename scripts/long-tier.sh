@@ -4,7 +4,7 @@
 # longest take a quarter of what they try, and the next quarter in the next run (tests/common/slice.rs). A test is run if
 # what it depends on has changed since, the one that passed longest ago first: a call that was interrupted, or comes a day
 # later, goes on with the rest. A word (scripts/long-tier.sh commands) takes the tests of whose program and name it is a
-# part. Exit code 1 if one failed; what it printed is in target/long-tier.
+# part. At the end each workload of the benchmark is run once. Exit code 1 if one failed; what it printed is in target/long-tier.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -66,5 +66,7 @@ sed -n 's/.*Executable.* (\(.*\))$/\1/p' <<<"$built" | while read -r program; do
         fi
     done
 done | sort -n -s -k 1,1 | cut -d ' ' -f 2- | xargs -r -n 2 -P "$(nproc)" bash -c 'run "$0" "$1"' || failed=1
+# No test runs the workloads of the benchmark.
+cargo test --quiet --profile long --bench engine || failed=1
 echo "$(grep -c ",$COMMIT$" "$RECORD") tests passed at this commit, $(($(wc -l <"$RECORD") - 1)) ever"
 exit "${failed:-0}"

@@ -373,11 +373,12 @@ fn features() -> String {
         Support::No(why) => format!("no: {why}"),
     };
     let row = |row: &FeatureRow| {
-        let kinds = row.support.map(cell);
+        let kinds = row.columns().map(|(_, support)| cell(support));
         format!("| {} | {} |\n", row.name, kinds.join(" | "))
     };
-    let head = "| | whole packets | buffers at outputs | flit by flit | output queues |\n|---|---|---|---|---|\n";
-    head.to_owned() + &FEATURES.iter().map(row).collect::<String>()
+    let kinds = FEATURES[0].columns().map(|(kind, _)| kind);
+    let head = format!("| | {} |\n|{}\n", kinds.join(" | "), "---|".repeat(kinds.len() + 1));
+    head + &FEATURES.iter().map(row).collect::<String>()
 }
 
 #[test]

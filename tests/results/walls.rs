@@ -125,8 +125,10 @@ pub fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The room of a module by its path from the root of the crate, as `["router", "cioq", "room"]`.
 fn room(path: &[&str]) -> String {
     match path {
-        ["router", kind, ..] if ["packet", "cioq", "flit", "link", "collective"].contains(kind) => {
-            format!("router/{kind}")
+        // What has a folder there has a room of its own.
+        ["router", inner, _, ..] => format!("router/{inner}"),
+        ["router", inner] if ROOMS.iter().any(|(name, _)| *name == format!("router/{inner}")) => {
+            format!("router/{inner}")
         }
         [first, ..] => (*first).to_owned(),
         [] => String::new(),

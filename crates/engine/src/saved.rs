@@ -118,7 +118,8 @@ impl<O: Observer + DeserializeOwned> Engine<'_, O> {
             (ByRouters::Packet(parts), ByRouters::Packet(saved)) => restore(parts, saved),
             (ByRouters::Cioq(parts), ByRouters::Cioq(saved)) => restore(parts, saved),
             (ByRouters::Flit(parts), ByRouters::Flit(saved)) => restore(parts, saved),
-            _ => false,
+            // Of other routers. A kind that is forgotten above is told by the compiler here.
+            (ByRouters::Packet(_) | ByRouters::Cioq(_) | ByRouters::Flit(_), _) => false,
         };
         if let (Some((interruption, _)), Some(saved)) = (self.interruption, state.progress) {
             self.catch_up_with(interruption, saved);

@@ -22,20 +22,35 @@ pub struct FeatureRow {
     pub feature: Feature,
     /// Its name in docs.
     pub name: &'static str,
-    /// Whether it is there with [`RouterKind::WholePackets`], [`RouterKind::OutputBuffers`],
-    /// [`RouterKind::SharedLinks`] and [`RouterKind::OutputQueues`].
-    pub support: [Support; 4],
+    /// Whether it is there with [`RouterKind::WholePackets`].
+    pub whole_packets: Support,
+    /// With [`RouterKind::OutputBuffers`].
+    pub output_buffers: Support,
+    /// With [`RouterKind::SharedLinks`].
+    pub shared_links: Support,
+    /// With [`RouterKind::OutputQueues`].
+    pub output_queues: Support,
 }
 
 impl FeatureRow {
     /// Whether routers of a kind have it.
     pub fn support(&self, kind: &RouterKind) -> Support {
-        self.support[match kind {
-            RouterKind::WholePackets => 0,
-            RouterKind::OutputBuffers(_) => 1,
-            RouterKind::SharedLinks(_) => 2,
-            RouterKind::OutputQueues(_) => 3,
-        }]
+        match kind {
+            RouterKind::WholePackets => self.whole_packets,
+            RouterKind::OutputBuffers(_) => self.output_buffers,
+            RouterKind::SharedLinks(_) => self.shared_links,
+            RouterKind::OutputQueues(_) => self.output_queues,
+        }
+    }
+
+    /// The kinds by their names in docs, and whether routers of each have it.
+    pub fn columns(&self) -> [(&'static str, Support); 4] {
+        [
+            ("whole packets", self.whole_packets),
+            ("buffers at outputs", self.output_buffers),
+            ("flit by flit", self.shared_links),
+            ("output queues", self.output_queues),
+        ]
     }
 }
 
@@ -61,9 +76,10 @@ const ROUTED_ONCE: Support =
 const NO_RETRY: Support = No("links that send again are not modelled with buffers at outputs");
 
 /// A table of features: their variants, their names in docs, and whether routers of each kind have
-/// them, in the order of [`FeatureRow::support`].
+/// them.
 macro_rules! features {
-    ($($(#[$doc:meta])+ $Feature:ident, $name:literal: $($support:expr),+;)+) => {
+    ($($(#[$doc:meta])+ $Feature:ident, $name:literal:
+        $whole_packets:expr, $output_buffers:expr, $shared_links:expr, $output_queues:expr;)+) => {
         /// What a scenario may ask of its routers, where not all kinds can do it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Feature {
@@ -72,7 +88,14 @@ macro_rules! features {
 
         /// What routers of each kind can do: a row for each feature, in the order of their list.
         pub const FEATURES: [FeatureRow; [$($name),+].len()] = [
-            $(FeatureRow { feature: Feature::$Feature, name: $name, support: [$($support),+] },)+
+            $(FeatureRow {
+                feature: Feature::$Feature,
+                name: $name,
+                whole_packets: $whole_packets,
+                output_buffers: $output_buffers,
+                shared_links: $shared_links,
+                output_queues: $output_queues,
+            },)+
         ];
     };
 }

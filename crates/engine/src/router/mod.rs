@@ -54,7 +54,7 @@ pub(crate) trait Routers: Fail + Waits + Send {
     type Saved: DeserializeOwned;
 
     /// Whether injected flits are in their queues at once, rather than among the arrivals of the
-    /// router.
+    /// router. A visit then asks for the next event again after terminals have injected.
     const QUEUES_AT_ONCE: bool;
 
     /// Whether terminals may go ahead of their routers.
@@ -81,7 +81,8 @@ pub(crate) trait Routers: Fail + Waits + Send {
     /// Prefetches memory for a visit that comes soon.
     fn prefetch(&self, _: &Common<'_>, _router: u32, _: Stage) {}
 
-    /// A lower bound of the time of the next event at a router's outputs, arrivals excluded.
+    /// A lower bound of the time of the next event at a router, but for what
+    /// [`has_arrivals`](Self::has_arrivals) tells of.
     fn next_event(&self, router: u32) -> Tick;
 
     /// Whether packets have come to empty buffers of a router since its last visit.

@@ -3,6 +3,7 @@
 mod cautions;
 mod checkpoint;
 mod kept_channels;
+mod outcome;
 mod output_queued;
 mod over_bound;
 mod pace;
@@ -19,9 +20,10 @@ mod windows;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub(crate) use kept_channels::MANY_CHANNELS;
 pub use kept_channels::{Kept, KeptChannels};
+pub use outcome::{Outcome, Work};
 pub use over_bound::OverBound;
 pub use pace::Pace;
-pub use run::{Outcome, Work};
+
 pub use run_cost::RunCost;
 pub use setup::{BARS_OF_A_POINT, BARS_OF_A_RUN, SetupError, Simulation};
 pub use timeline::TimelineLog;

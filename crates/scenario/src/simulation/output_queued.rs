@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use cpu_time::ThreadTime;
 
+use super::outcome::{Outcome, Work};
 use super::rows::{channel_rows, latency_rows, whole, with_latencies, with_order};
-use super::run::{Outcome, Work};
 use super::setup::Simulation;
 use super::warnings::{
     FEW_MESSAGES, channels_warning, growing_warning, silent_warning, stalled_warning,

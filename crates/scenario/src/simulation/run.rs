@@ -1,10 +1,11 @@
 //! A simulation carried out, to the rows of its result.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cpu_time::ThreadTime;
 
 use super::checkpoint::Checkpoint;
+use super::outcome::{Outcome, Work};
 use super::rows::{
     channel_rows, failure_rows, latency_rows, pair_rows, status_of, whole, with_dropped,
     with_latencies, with_link_errors, with_order, with_recovery, without_results,
@@ -15,7 +16,7 @@ use super::warnings::{
 };
 use crate::RoutingSpec;
 use crate::workload::{Ended, Hangs};
-use flitlab_engine::{Counters, Deadlock, END, Engine, EngineState};
+use flitlab_engine::{END, Engine, EngineState};
 use flitlab_measure::{
     Collector, Ending, FiniteMeasurement, Halt, Halted, Logged, Offered, Outgrown, Progress,
     Snapshot, Span, Summary, Watch, Window, measure_finite, measure_interruption, measure_load,
@@ -33,46 +34,6 @@ pub(super) struct Unwaited<'f> {
     pub memory: (usize, usize),
     /// When it was built.
     pub built: (ThreadTime, Instant),
-}
-
-/// The outcome of a simulation.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    pub found: PointResult,
-    /// With its packets, where the finding has a text.
-    pub deadlock: Option<Deadlock>,
-    /// Packets and messages, if they were asked for.
-    pub logged: Logged,
-    pub work: Work,
-}
-
-/// The cost of a simulation. It is no part of the results, since it differs from run to run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Work {
-    /// CPU time of all threads while simulating, and of this one while building what is simulated.
-    pub simulating: Duration,
-    pub building: Duration,
-    /// Simulating, on the clock.
-    pub elapsed: Duration,
-    pub counters: Counters,
-    /// Bytes of the simulator's arrays per node before traffic, and per packet under way.
-    pub bytes_a_node: f64,
-    pub bytes_a_packet: usize,
-}
-
-impl Work {
-    /// Adds the cost of another simulation that belongs to this one.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.simulating += other.simulating;
-        self.building += other.building;
-        self.elapsed += other.elapsed;
-        self.counters.add(&other.counters);
-    }
-
-    /// CPU nanoseconds for each of `count` things.
-    pub fn nanoseconds_each(&self, count: u64) -> f64 {
-        self.simulating.as_nanos() as f64 / count.max(1) as f64
-    }
 }
 
 impl Simulation {

@@ -1,7 +1,7 @@
 //! How much the workloads of a scenario slow each other: each that ends is simulated alone as well,
 //! or beside each one of the others. The network is the same; what the others send is gone.
 
-use super::run::Outcome;
+use super::outcome::Outcome;
 use super::setup::Simulation;
 use crate::Scenario;
 use crate::workload::Slowdowns;

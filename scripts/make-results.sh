@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes committed results anew: those whose folders are named, as angara/fig4, or all, those that take minutes first.
-# What is interrupted goes on with the next call, in target/results. Of a finished result those files are taken over that
-# are committed already, and those by which `flitlab verify` knows how it was made.
+# What is interrupted goes on with the next call, in target/results; what it has computed is put into results/unfinished,
+# too, so that a commit brings it to another machine. Of a finished result those files are taken over that are committed
+# already, and those by which `flitlab verify` knows how it was made.
 #
 #   scripts/make-results.sh angara/fig4 desmos/uniform
 #   THREADS=1 scripts/make-results.sh
@@ -63,6 +64,16 @@ outflank/fig4               reproduce outflank-fig4
 cargo build --release --quiet
 names="${*:-$(awk 'NF { print $1 }' <<<"$results")}"
 threads=${THREADS:-$(nproc)}
+
+keep_what_is_unfinished() {
+    if [ -d "${made:-}/unfinished" ]; then
+        mkdir -p results/unfinished
+        tar -czf "$begun" -C "$made" unfinished
+    fi
+}
+trap keep_what_is_unfinished EXIT
+trap 'exit 130' INT TERM
+
 for name in $names; do
     row=$(awk -v name="$name" '$1 == name { $1 = ""; print }' <<<"$results")
     command=${row%%|*}
@@ -70,6 +81,11 @@ for name in $names; do
     if [[ $row == *"|"* ]]; then kinds=(--only "$(tr -d ' ' <<<"${row#*|}")"); fi
     [ -n "$command" ] || { echo "no result is called $name" >&2; exit 2; }
     made=target/results/$name
+    begun=results/unfinished/${name//\//-}.tar.gz
+    if [ ! -e "$made" ] && [ -e "$begun" ]; then
+        mkdir -p "$made"
+        tar -xzf "$begun" -C "$made"
+    fi
     # What was simulated for the committed result is not simulated again.
     if [ ! -e "$made" ] && [ -e "results/$name/simulated.json.gz" ]; then
         mkdir -p "$made"
@@ -101,5 +117,5 @@ for name in $names; do
     for file in summary.json scenario.toml simulated.json.gz printed.txt; do
         if [ -e "$made/$file" ]; then cp "$made/$file" results/"$name"/; fi
     done
-    rm -r "$made"
+    rm -rf "$made" "$begun"
 done

@@ -17,6 +17,8 @@ pub(crate) mod holder;
 mod injector;
 pub(crate) mod link;
 pub(crate) mod packet;
+#[cfg(test)]
+mod tests;
 
 use flitlab_base::narrow::fitted;
 use serde::Serialize;

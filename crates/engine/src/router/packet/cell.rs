@@ -506,3 +506,24 @@ impl Cells {
         with_cells!(self, cells => cells.iter_mut().for_each(|cell| cell.rebase(by)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::packet::vector::Portable;
+
+    #[test]
+    fn an_output_is_due_when_it_is_free_and_a_packet_asks() {
+        let mut cell = Cell::<AnySize>::vacant(Size::new(3, 1));
+        assert_eq!(cell.least_due::<Portable>(), NEVER);
+        cell.keep_busy(0, 80, 60);
+        cell.keep_busy(1, NEVER, 50);
+        cell.keep_busy(2, 20, 55);
+        assert_eq!(*cell.due, [80, NEVER, 55], "the first asks later, for the second nobody does");
+        cell.lower(1, 52);
+        cell.lower(2, 99);
+        assert_eq!((cell.least_due::<Portable>(), cell.due[2]), (52, 55));
+        cell.rebase(54);
+        assert_eq!(*cell.due, [26, 0, 1]);
+    }
+}

@@ -95,3 +95,45 @@ impl Inlets {
         size_of_val(&*self.inlets) + size_of_val(&*self.arrived)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::encoded_route::EncodedRoute;
+
+    #[test]
+    fn the_first_packet_of_an_empty_buffer_is_told_and_the_next_lies_behind_it() {
+        let size = Size::new(3, 1);
+        let mut inlets = Inlets::new(4, size);
+        let mut active = Active::new(4);
+        let route = EncodedRoute(0);
+        let packet = Packet {
+            ready: 0,
+            tail: 0,
+            next: NONE,
+            source: 0,
+            sequence: 0,
+            flits: 1,
+            note: 0,
+            route,
+        };
+        let mut packets = [packet; 3];
+        let buffer = inlets.buffer(2, 5);
+        for (slot, ready) in [(0, 70), (2, 90)] {
+            inlets.join(&mut packets, &mut active, buffer, (slot, ready), size);
+        }
+        let Inlet { first, last } = inlets.inlets[buffer as usize];
+        assert_eq!((first, packets[0].next, last, packets[2].next), (0, 2, 2, NONE));
+        assert_eq!(
+            [0, 1, 2, 3].map(|router| inlets.have_arrived(router)),
+            [false, false, true, false]
+        );
+        assert_eq!(
+            (inlets.arrived[2], active.earliest()),
+            (1 << 5, 70),
+            "it is woken for the first"
+        );
+        let FarEnd { part, router, input } = inlets.far_end(7, buffer, size);
+        assert_eq!((part, router, input), (7, 2, 2));
+    }
+}

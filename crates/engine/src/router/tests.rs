@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::asks::{Asks, HeadRequests};
 use super::cioq::CioqRouters;
+use super::holder::Followed;
 use super::injector::Injector;
 use super::packet::PacketRouters;
 use super::*;
@@ -114,6 +115,32 @@ fn room_and_flits_are_the_buffer<R: Injector<Own = ()>>(kind: RouterKind) {
 fn room_that_nothing_takes_is_found_out() {
     room_and_flits_are_the_buffer::<PacketRouters>(RouterKind::WholePackets);
     room_and_flits_are_the_buffer::<CioqRouters>(OUTPUT_BUFFERS);
+}
+
+fn what_does_not_ask_yet_is_held_up_by_its_own_channel<R: Injector<Own = ()>>(kind: RouterKind) {
+    let fabric = torus(&[4]);
+    let routes = direction_order(&fabric);
+    let mut bench = Bench::<R>::new(&fabric, &routes, kind);
+    let first = Followed { source: 0, channel: 0, sequence: 0 };
+    bench.inject(bench.start, false);
+    // Injection channels come after all outputs.
+    let injection = u32::try_from(bench.part.routers.ports().outputs).unwrap();
+    let (at_once, later) =
+        (bench.parts(bench.start).holder(first), bench.parts(LATE).holder(first));
+    assert_eq!((at_once, later), (None, Some(injection)), "it is under way, then there");
+    assert_eq!(
+        bench.parts(LATE).holder(Followed { sequence: 1, ..first }),
+        None,
+        "it is to be sent"
+    );
+    bench.run();
+    assert_eq!(bench.parts(LATE).holder(first), None, "it has gone on, and nobody traces it");
+}
+
+#[test]
+fn a_packet_is_held_up_where_it_is() {
+    what_does_not_ask_yet_is_held_up_by_its_own_channel::<PacketRouters>(RouterKind::WholePackets);
+    what_does_not_ask_yet_is_held_up_by_its_own_channel::<CioqRouters>(OUTPUT_BUFFERS);
 }
 
 fn goes_to_another_part<R: Injector<Own = ()>>(kind: RouterKind) {

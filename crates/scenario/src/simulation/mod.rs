@@ -23,7 +23,6 @@ pub use kept_channels::{Kept, KeptChannels};
 pub use outcome::{Outcome, Work};
 pub use over_bound::OverBound;
 pub use pace::Pace;
-
 pub use run_cost::RunCost;
 pub use setup::{BARS_OF_A_POINT, BARS_OF_A_RUN, SetupError, Simulation};
 pub use timeline::TimelineLog;

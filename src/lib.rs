@@ -10,7 +10,9 @@
 //! | `flitlab-model` | in [`engine`] and [`measure`] | parameters of routers and links; records of packets and channels |
 //! | `flitlab-routing` | [`routing`], [`adaptive`] | what routers follow: routes, tables, relations, adaptive rules |
 //! | `flitlab-tables` | [`tables`] | what makes and proves them: algorithms, proofs, bounds |
-//! | `flitlab-workload` | [`application`], [`traffic`] | what ranks do; who sends what to whom, when |
+//! | `flitlab-application` | [`application`] | what ranks do: schedules, those made in, their time without a network |
+//! | `flitlab-traces` | [`traces`] | files of other programs: told apart, and traces read |
+//! | `flitlab-traffic` | [`traffic`] | who sends what to whom, when |
 //! | `flitlab-engine` | [`engine`] | the simulator |
 //! | `flitlab-measure` | [`measure`] | latency, throughput, steady state, saturation, bounds |
 //! | `flitlab-output-queued` | [`output_queued`] | a second simulator: output queues, and answers in place of credits |
@@ -48,6 +50,7 @@ pub mod cli;
 // The command calls the library by the name that everybody does.
 extern crate self as flitlab;
 
+pub use flitlab_application as application;
 pub use flitlab_base::{
     FileError, InvalidLine, document, memory, narrow, package, printable, registry, stop,
     text_file, units,
@@ -65,4 +68,5 @@ pub use flitlab_scenario as scenario;
 pub use flitlab_scenario::simulation;
 pub use flitlab_sweep as sweep;
 pub use flitlab_tables as tables;
-pub use flitlab_workload::{application, formats, traffic};
+pub use flitlab_traces as traces;
+pub use flitlab_traffic as traffic;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{Failure, components, program};
-use flitlab::application::read::Format;
-use flitlab::formats::{Beginning, FileKind, refusal};
 use flitlab::scenario::{Diagnostics, Document, Scenario};
+use flitlab::traces::formats::{Beginning, FileKind, refusal};
+use flitlab::traces::read::Format;
 
 /// A scenario file and the values set on top of it.
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use flitlab::formats::{Beginning, Fate, FileFormat, FileKind};
 use flitlab::tables::TableFile;
+use flitlab::traces::formats::{Beginning, Fate, FileFormat, FileKind};
 
 /// The files below a folder with one of these endings.
 fn files(folder: &str, endings: &[&str]) -> Vec<PathBuf> {

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flitlab::application::loggops::{Dialect, LogGops, simulate};
 use flitlab::application::{
-    ANY, Action, Operation, RemoteOperation, Schedule, ScheduleBuilder, Until, goal,
+    ANY, Action, Operation, RemoteOperation, Schedule, ScheduleBuilder, Until,
 };
+use flitlab::traces::goal;
 use flitlab::units::Picoseconds;
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;

@@ -21,7 +21,7 @@ use flitlab_engine::is_adaptive;
 use flitlab_engine::{EmptyNetwork, Parameters};
 use flitlab_fabric::{Channel, Fabric};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{Access, MessageSizes, Pattern};
+use flitlab_traffic::{Access, MessageSizes, Pattern};
 
 /// The most pairs that are looked at; beyond it every so-manieth source stands for all.
 const MAX_PAIRS: u64 = 1 << 23;

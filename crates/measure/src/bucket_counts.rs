@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for BucketCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use flitlab_workload::traffic::{restored, saved};
+    use flitlab_traffic::{restored, saved};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 

@@ -11,11 +11,11 @@
 use std::ops::Range;
 
 use super::bars::Bars;
+use flitlab_application::{ANY, Action, Schedule};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_model::{Activity, Explanation, PhaseTimes, RankPhase, Spent, Stretch, Times};
-use flitlab_workload::application::{ANY, Action, Schedule};
-use flitlab_workload::traffic::{Job, JobKind, Leg, LegKind, Records};
+use flitlab_traffic::{Job, JobKind, Leg, LegKind, Records};
 
 /// The most groups of ranks, and stretches of time, of [`Explanation::activity`].
 const MAX_GROUPS: u32 = 64;

@@ -9,7 +9,7 @@ use super::{Halt, Phase, Progress, Window, livelock};
 use flitlab_base::narrow::narrow;
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{END, Engine};
-use flitlab_workload::traffic::Collectives;
+use flitlab_traffic::Collectives;
 
 /// The simulated time between two looks at whether anything still moves, at the least.
 const LOOK_EVERY: Picoseconds = Picoseconds(20_000_000);
@@ -201,7 +201,7 @@ fn percent(done: u64, messages: u64) -> u32 {
 /// Runs until nothing is left, about `messages` of them in all. Where loads go on beside them for
 /// ever, runs for the `span` that counts, whose end is known from [`end_of`]. Of an application
 /// whose ranks hang, nothing tells so here: its
-/// [outcome](flitlab_workload::traffic::Application::outcome) does.
+/// [outcome](flitlab_traffic::Application::outcome) does.
 ///
 /// # Errors
 /// If packets wait for each other in a cycle, or move for ever.

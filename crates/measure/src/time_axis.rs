@@ -149,7 +149,7 @@ mod tests {
     use flitlab_fabric::{Faults, Torus};
     use flitlab_model::Parameters;
     use flitlab_routing::{DirectionOrder, HalfRing, Routes};
-    use flitlab_workload::traffic::{Message, MessageKind, Script};
+    use flitlab_traffic::{Message, MessageKind, Script};
 
     /// The windows of a run whose axis begins so.
     fn windows(mut axis: TimeAxis, sent: &[(u32, u32, u64)], threads: usize) -> Vec<Window> {

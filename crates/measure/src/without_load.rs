@@ -14,7 +14,7 @@ use flitlab_routing::adaptive::ByDetours;
 use flitlab_routing::relation::TERMINAL_CLASSES;
 use flitlab_routing::without_load::{RelationWays, Sequences};
 use flitlab_routing::{Adaptive, RelationRoutes, Routes};
-use flitlab_workload::traffic::Access;
+use flitlab_traffic::Access;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -2,7 +2,7 @@
 
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::TopologyError;
-use flitlab_workload::traffic::PatternError;
+use flitlab_traffic::PatternError;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

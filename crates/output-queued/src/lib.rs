@@ -64,7 +64,7 @@ pub use traffic::transmission;
 use observer::Observer;
 
 use flitlab_fabric::{Faults, Torus};
-use flitlab_workload::traffic::Pattern;
+use flitlab_traffic::Pattern;
 
 /// Simulates until all packets of all messages have reached their sinks.
 ///

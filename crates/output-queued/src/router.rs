@@ -19,7 +19,7 @@ use flitlab_base::stop;
 use flitlab_base::units::Picoseconds;
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::{Candidate, Compass, Leg, Misroute};
-use flitlab_workload::traffic::Pattern;
+use flitlab_traffic::Pattern;
 
 /// The limit of lifetimes is looked at every so many instants.
 const CHECKED: u64 = 256;

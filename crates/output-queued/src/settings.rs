@@ -9,7 +9,7 @@ use super::traffic::Clock;
 use flitlab_fabric::Torus;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
-use flitlab_workload::traffic::PatternSpec;
+use flitlab_traffic::PatternSpec;
 
 /// The most packets of a run: they are numbered in 32 bits.
 pub const MAX_PACKETS: u64 = u32::MAX as u64;

@@ -5,7 +5,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Midpoint, Nodes, OutFlank, Tie};
-use flitlab_workload::traffic::PatternSpec;
+use flitlab_traffic::PatternSpec;
 
 /// Pick Orthant Routing as \[outflank\] describes it.
 const PICK_ORTHANT: Routing = Routing::PickOrthant(Weights {

@@ -9,7 +9,7 @@ use super::{Parameters, Settings};
 use flitlab_base::narrow::{narrow, rounded_down};
 use flitlab_base::units::Rate;
 use flitlab_fabric::Torus;
-use flitlab_workload::traffic::Pattern;
+use flitlab_traffic::Pattern;
 
 /// Time to send `bits` at `rate`, in femtoseconds, rounded down.
 pub fn transmission(bits: u64, rate: Rate) -> Femtoseconds {

@@ -8,7 +8,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{ChannelKind, CompletedMessage, DeliveredPacket, Engine, Log, run_script};
 use flitlab_reference::shared::links::Counts;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::Script;
+use flitlab_traffic::Script;
 
 pub fn run_reference(scenario: &Scenario) -> Log {
     let Scenario { fabric, routes, parameters, messages, .. } = scenario;

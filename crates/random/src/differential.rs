@@ -10,7 +10,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::Faults;
 use flitlab_routing::{DirectionRules, EscapeRule, HalfRing, Preference, Routes};
-use flitlab_workload::traffic::MessageKind;
+use flitlab_traffic::MessageKind;
 use rayon::prelude::*;
 
 use crate::agreement::{assert_agreement, assert_equal_counts};

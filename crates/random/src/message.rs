@@ -1,7 +1,7 @@
 //! Messages of load.
 
 use flitlab_base::units::Picoseconds;
-use flitlab_workload::traffic::{Message, MessageKind};
+use flitlab_traffic::{Message, MessageKind};
 
 /// A message of data; the time in picoseconds.
 pub fn data(time: u64, source: u32, destination: u32, bytes: u64) -> Message {

@@ -4,7 +4,7 @@
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_routing::{HalfRing, Routes};
-use flitlab_workload::traffic::{MAX_WORKLOADS, Message, MessageKind};
+use flitlab_traffic::{MAX_WORKLOADS, Message, MessageKind};
 use rand::{RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 

@@ -3,9 +3,7 @@
 use flitlab_base::units::{Bytes, Picoseconds, Rate};
 use flitlab_engine::{CollectiveUnit, DOWN_CHANNEL, Parameters, Switching, UP_CHANNEL};
 use flitlab_routing::{EscapeRule, Routes};
-use flitlab_workload::traffic::{
-    CollectiveKind, CollectiveSpec, Collectives, Script, Several, Workload,
-};
+use flitlab_traffic::{CollectiveKind, CollectiveSpec, Collectives, Script, Several, Workload};
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 

@@ -18,7 +18,7 @@ use flitlab_tables::{
     angara::{self, Choices, Freedoms},
     prove_deadlock_free,
 };
-use flitlab_workload::traffic::{Message, MessageKind};
+use flitlab_traffic::{Message, MessageKind};
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 

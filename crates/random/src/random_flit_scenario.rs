@@ -6,7 +6,7 @@
 use flitlab_base::units::Picoseconds;
 use flitlab_engine::{Arbitration, FlitSharing, Parameters, RouterKind, Switching};
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::MessageKind;
+use flitlab_traffic::MessageKind;
 use rand::{Rng, RngExt, SeedableRng, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 

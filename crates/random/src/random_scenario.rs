@@ -15,7 +15,7 @@ use flitlab_routing::{
     RouteTable, Routes,
 };
 use flitlab_tables::agnostic::{self, Algorithm, Spread};
-use flitlab_workload::traffic::{CollectiveSpec, Message, MessageKind};
+use flitlab_traffic::{CollectiveSpec, Message, MessageKind};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 

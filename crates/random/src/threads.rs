@@ -4,7 +4,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::{
     ChannelReport, CompletedMessage, Counters, Deadlock, DeliveredPacket, Digest, Engine, Log,
 };
-use flitlab_workload::traffic::Workload;
+use flitlab_traffic::Workload;
 
 use crate::random_scenario::Scenario;
 

@@ -93,7 +93,7 @@ mod tests {
     use crate::{Scenario, Sweep, reference};
     use flitlab_base::package;
     use flitlab_base::registry::Row;
-    use flitlab_workload::traffic::{Bind, Partners, PatternKind};
+    use flitlab_traffic::{Bind, Partners, PatternKind};
 
     const TEXT: &str = "[topology.torus]\ndimensions = [8]\n[traffic]\nload = 0.1\n";
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use flitlab_workload::traffic::OfferedLoad;
+use flitlab_traffic::OfferedLoad;
 
 use super::load;
 use crate::resolved::Resolved;

@@ -2,7 +2,7 @@
 
 use crate::series::LOAD;
 use flitlab_base::document::{Diagnostic, Kind, Node, Number, Slot, Value, rate, wrong_type};
-use flitlab_workload::traffic::OfferedLoad;
+use flitlab_traffic::OfferedLoad;
 
 /// What a sweep writes in place of its loads if each curve is to find them.
 pub(super) const AUTO: &str = "auto";

@@ -7,7 +7,7 @@ use flitlab_output_queued::Routing;
 use flitlab_routing::AdaptiveRules;
 use flitlab_routing::adaptive::profit::{Average, IdleRatio, Weights};
 use flitlab_routing::adaptive::{Family, Midpoint, Nodes, OutFlank};
-use flitlab_workload::traffic::LoadSpec;
+use flitlab_traffic::LoadSpec;
 
 /// What messages of a load are in output-queued routers: so many packets, all of one size; `None` if
 /// they can't be cut into such.

@@ -6,7 +6,7 @@ use crate::simulation::Kept;
 use crate::{InterruptionSpec, Network, Workloads};
 use flitlab_engine::Parameters;
 use flitlab_measure::Settings;
-use flitlab_workload::traffic::Partners;
+use flitlab_traffic::Partners;
 
 /// A checked scenario: everything that a run needs, in numbers.
 #[derive(Clone, Debug)]

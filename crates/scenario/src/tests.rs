@@ -13,7 +13,7 @@ use flitlab_engine::Parameters;
 use flitlab_fabric::Faults;
 use flitlab_measure::Settings;
 use flitlab_routing::HalfRing;
-use flitlab_workload::traffic::{Access, Between, ExchangeSpec, OfferedLoad, Process};
+use flitlab_traffic::{Access, Between, ExchangeSpec, OfferedLoad, Process};
 
 const PLAIN: &str = r#"
 [topology.torus]

@@ -10,7 +10,7 @@ use crate::points::{Obtained, PointError, obtain};
 use crate::store::Store;
 use flitlab_report::Status;
 use flitlab_scenario::Point;
-use flitlab_workload::traffic::OfferedLoad;
+use flitlab_traffic::OfferedLoad;
 
 /// What happens while the points of a grid are computed.
 #[derive(Debug)]

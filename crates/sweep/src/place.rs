@@ -23,7 +23,7 @@ use flitlab_report::Status;
 use flitlab_scenario::Scenario;
 use flitlab_scenario::simulation::{Outcome, SetupError, Simulation};
 use flitlab_scenario::workload::{Slowdowns, WorkloadSpec, Workloads};
-use flitlab_workload::traffic::{Allocation, ApplicationSpec, Free};
+use flitlab_traffic::{Allocation, ApplicationSpec, Free};
 
 /// Exchanges that are tried for each node, without one that helps, before a local search ends.
 const PATIENCE: u32 = 40;

@@ -6,7 +6,7 @@ use crate::store::{Store, StoreError};
 use flitlab_report::{Label, PointResult, is_setting};
 use flitlab_scenario::simulation::{SetupError, Simulation};
 use flitlab_scenario::{Identity, LOAD, Point, Scenario, load_text};
-use flitlab_workload::traffic::OfferedLoad;
+use flitlab_traffic::OfferedLoad;
 
 /// A point that was computed, or found in the store.
 #[derive(Clone, Debug, PartialEq)]

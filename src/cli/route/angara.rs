@@ -10,12 +10,12 @@ use super::traffic::TrafficReport;
 use super::{Failure, Route, SHOWN, arrays, read, refuse, refuse_file};
 use crate::cli::program;
 use crate::cli::say::say;
-use flitlab::formats::FileKind;
 use flitlab::registry::Row;
 use flitlab::scenario::{Network, enough_memory};
 use flitlab::tables::angara::{Algorithm, Choices, Freedoms, Generated, Parameters, for_traffic};
 use flitlab::tables::{Flaw, Quality, Region, TableFile, prove};
 use flitlab::topology::Fabric;
+use flitlab::traces::formats::FileKind;
 use flitlab::units::memory_text;
 
 /// A table that takes more than this many bytes is announced.

@@ -10,12 +10,12 @@ use super::{Failure, Route, read, refuse_file};
 use crate::cli::folder;
 use crate::cli::say::say;
 use crate::cli::text::{counted, counted_are};
-use flitlab::formats::FileKind;
 use flitlab::routing::{ForwardingTable, MANAGEMENT_LANE, MAX_VCS, VcAssignment};
 use flitlab::scenario::Network;
 use flitlab::tables::agnostic::find_vcs;
 use flitlab::tables::opensm::{self, Dump, MAX_NODES, PathLevels};
 use flitlab::topology::netlist::{Adapter, Netlist};
+use flitlab::traces::formats::FileKind;
 
 /// The files' names in a folder: those of OpenSM where it has such files.
 const NETLIST: &str = "fabric.net";

@@ -29,7 +29,6 @@ use super::summary::{print_json, print_text};
 use super::threads::Threads;
 use super::{Failure, components, folder, program};
 use flitlab::InvalidLine;
-use flitlab::formats::{self, Beginning, FileKind};
 use flitlab::registry::Row;
 use flitlab::report::figure::{Medium, load_heat_map, load_histogram};
 use flitlab::report::{LoadRow, Table, rows_text};
@@ -37,6 +36,7 @@ use flitlab::routing::MAX_VCS;
 use flitlab::scenario::{Network, OpenSmTable, RoutingSpec};
 use flitlab::tables::{LoadFigures, MAX_POWER, TableFile, agnostic, angara as tables, deviation};
 use flitlab::topology::{Channel, Fabric};
+use flitlab::traces::formats::{self, Beginning, FileKind};
 
 /// Flaws of a table, and sources of unroutable pairs, that are listed; the others are counted.
 const SHOWN: usize = 10;

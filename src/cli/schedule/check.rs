@@ -13,8 +13,8 @@ use super::super::say::say;
 use super::super::summary::{print_json, print_text};
 use super::read::Beside;
 use super::text;
-use flitlab::application::read::read;
 use flitlab::application::{Action, Schedule, Tally, Unmatched, check};
+use flitlab::traces::read::read;
 
 /// How many unmatched messages are listed.
 const LISTED: usize = 10;

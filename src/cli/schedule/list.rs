@@ -4,7 +4,7 @@ use super::super::summary::print_text;
 use super::super::{Failure, components, terminal};
 use flitlab::application::generate::collective::{self, COLLECTIVES, LIBRARIES};
 use flitlab::application::generate::{Generator, npb};
-use flitlab::application::read::FORMATS;
+use flitlab::traces::read::FORMATS;
 
 /// Where descriptions begin.
 const COLUMN: usize = 32;

@@ -18,7 +18,7 @@ use super::summary::print_json;
 use super::{Failure, components, folder};
 use flitlab::application::Tally;
 use flitlab::application::generate::{Generator, Parameters, make_by};
-use flitlab::application::goal::{self, Form};
+use flitlab::traces::goal::{self, Form};
 use flitlab::units::{Bytes, parse_bytes};
 
 /// Make the schedule of a collective operation, benchmark or motif, as a GOAL file

@@ -9,9 +9,9 @@ use super::super::interrupt::Interrupt;
 use super::super::progress::Bar;
 use super::super::say::say;
 use super::{Out, text};
-use flitlab::application::read::{Options, Reading, read};
 use flitlab::application::{Action, Tally};
 use flitlab::text_file::read_text;
+use flitlab::traces::read::{Options, Reading, read};
 use flitlab::units::{Bytes, bytes_text};
 
 /// Read a trace of another program and write what it does as a GOAL file

@@ -2,9 +2,9 @@
 
 use super::super::terminal::fact;
 use super::super::text::counted;
-use flitlab::application::read::Reading;
 use flitlab::application::{Share, Tally};
 use flitlab::narrow::narrow;
+use flitlab::traces::read::Reading;
 use flitlab::units::{Bytes, bytes_text};
 
 /// Where values begin.

@@ -6,7 +6,7 @@ use flitlab::engine::{DeliveredPacket, Engine, Log, Parameters, run_script};
 use flitlab::measure::{Spent, explain};
 use flitlab::traffic::{
     ApplicationSpec, HostParameters, Leg, LegKind, Message, Outcome, Pattern, PatternSpec,
-    RemoteMemory, RemoteMemorySpec, Script,
+    RemoteMemory, RemoteMemorySpec, Script, message_kind,
 };
 use flitlab::units::{Bytes, Picoseconds};
 use flitlab_reference::engine as reference;
@@ -206,7 +206,7 @@ fn their_packets_are_those_of_remote_operations_in_both_engines() {
                     source: spec.schedule.rank_of(leg.operation),
                     destination: operation.peer,
                     bytes: operation.amount,
-                    kind: kind.kind(operation.amount, spec.host.control_message.0),
+                    kind: message_kind(kind, operation.amount, spec.host.control_message.0),
                     tag: 0,
                     class: 0,
                 }

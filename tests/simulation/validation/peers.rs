@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use flitlab::application::Tally;
 use flitlab::application::loggops::{LogGops, simulate};
-use flitlab::application::read::{Options, read};
-use flitlab::application::{Tally, goal};
+use flitlab::traces::goal;
+use flitlab::traces::read::{Options, read};
 
 use super::{Row, Section, in_repository, records, value};
 

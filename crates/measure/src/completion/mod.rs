@@ -22,9 +22,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::Parameters;
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{
-    Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec, Transfer,
-};
+use flitlab_traffic::{Access, Between, ExchangeSpec, Pattern, RemoteMemorySpec, Transfer};
 
 /// The most messages of a round that are looked at.
 const MAX_MESSAGES: u64 = 1 << 23;

@@ -24,7 +24,7 @@ use flitlab_base::narrow::narrow;
 use flitlab_fabric::{Torus, sizes_text};
 use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure_among};
 use flitlab_report::rows_text;
-use flitlab_workload::traffic::MAX_WORKLOADS;
+use flitlab_traffic::MAX_WORKLOADS;
 use machine::{ALGORITHM, RULES, Rule, Started, run};
 use requests::{DAY, Request, requests};
 

@@ -24,7 +24,7 @@ use flitlab_report::rows_text;
 use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario, Workloads};
 use flitlab_tables::angara;
-use flitlab_workload::traffic::{ApplicationSpec, Carrier, HostParameters};
+use flitlab_traffic::{ApplicationSpec, Carrier, HostParameters};
 use patterns::{DEFINITIONS, Definition, Setup};
 
 /// As the text of \[angara-routing\] has them for 32 nodes: pattern, algorithm, baseline, by how

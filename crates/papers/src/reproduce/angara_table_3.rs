@@ -17,13 +17,13 @@ use serde::Serialize;
 
 use super::tori::{ALGORITHMS, SEED};
 use super::{Extent, Progress, Reproduction, all, json};
+use flitlab_application::{Action, Schedule};
 use flitlab_report::figure::{Bars, Figure, bars_figure};
 use flitlab_report::rows_text;
 use flitlab_scenario::simulation::Simulation;
 use flitlab_scenario::{Document, Scenario};
 use flitlab_tables::angara::Reading;
-use flitlab_workload::application::{Action, Schedule};
-use flitlab_workload::traffic::ApplicationSpec;
+use flitlab_traffic::ApplicationSpec;
 
 const RANKS: u32 = 128;
 

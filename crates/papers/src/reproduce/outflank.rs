@@ -26,7 +26,7 @@ use flitlab_output_queued::{
 };
 use flitlab_report::rows_text;
 use flitlab_routing::adaptive::Tie;
-use flitlab_workload::traffic::PatternSpec;
+use flitlab_traffic::PatternSpec;
 
 /// Which of the results of \[outflank\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use flitlab_base::units::{Bytes, Picoseconds, bytes_text};
 use flitlab_engine::{Feature, OutputQueues, RouterKind};
 use flitlab_fabric::{CableClass, DIMENSION_NAMES, Fabric, Faults};
 use flitlab_output_queued::{LONGEST_RUN, MAX_PACKETS, longest_run};
-use flitlab_workload::traffic::{Access, LoadSpec, OfferedLoad, Pattern, Process};
+use flitlab_traffic::{Access, LoadSpec, OfferedLoad, Pattern, Process};
 
 const PRESET: &str = "router.preset";
 

@@ -4,7 +4,7 @@ use super::{Checks, PACKET};
 use crate::workload::Checked;
 use flitlab_base::units::{Bytes, bytes_text};
 use flitlab_engine::{MAX_PACKETS, Parameters};
-use flitlab_workload::traffic::{Access, Pattern, PatternSpec};
+use flitlab_traffic::{Access, Pattern, PatternSpec};
 
 impl Checks<'_> {
     /// Whether messages of this table, `exchange`, have flits, and packets that can be counted.

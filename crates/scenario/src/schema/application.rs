@@ -5,6 +5,11 @@ use std::sync::Arc;
 use crate::schema::foreign;
 use crate::workload::Given;
 use crate::workload::LARGEST_MESSAGE;
+use flitlab_application::{
+    Action, Schedule, Unmatched, check,
+    generate::{Generator, MAX_CHANNELS, Make, Parameters, collective, make},
+    loggops,
+};
 use flitlab_base::document::{
     Choice, Diagnostic, Flag, InputFile, Kind, List, Listed, Number, Reader, Text, Whole, beside,
     plain, quoted, rate, read_other, row_with_keys, size, time, with_keys,
@@ -14,14 +19,9 @@ use flitlab_base::registry::Registry;
 use flitlab_base::units::{Bytes, Picoseconds};
 use flitlab_engine::Feature;
 use flitlab_fabric::{NodeName, Places};
-use flitlab_workload::application::{
-    Action, Schedule, Unmatched, check,
-    generate::{Generator, MAX_CHANNELS, Make, Parameters, collective, make},
-    loggops,
-    read::{Format, OPTIONS, Options, read as read_application},
-};
-use flitlab_workload::formats::FileKind;
-use flitlab_workload::traffic::{
+use flitlab_traces::formats::FileKind;
+use flitlab_traces::read::{Format, OPTIONS, Options, read as read_application};
+use flitlab_traffic::{
     AdapterTimes, Answer, ApplicationSpec, Carrier, HostParameters, Placement, RemoteRead,
 };
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use flitlab_base::document::{InputFile, Reader};
-use flitlab_workload::formats::{Beginning, FileKind, refusal};
+use flitlab_traces::formats::{Beginning, FileKind, refusal};
 
 /// Takes the value that was read from a file, as [`InputFile::take`]. If it could not be read since
 /// the file is of another format, that is reported at the key, in place of the mistake in a line.

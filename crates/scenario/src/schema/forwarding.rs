@@ -16,7 +16,7 @@ use flitlab_tables::{
     agnostic::{Algorithm, Parameters, Partition, Spread},
     opensm::{Dump, PathLevels},
 };
-use flitlab_workload::formats::FileKind;
+use flitlab_traces::formats::FileKind;
 
 /// `vcs` is the number of virtual channels of the routers.
 pub(super) fn agnostic<'v, 'd>(

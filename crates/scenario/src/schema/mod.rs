@@ -27,7 +27,7 @@ use flitlab_base::registry::Registry;
 use flitlab_engine::Parameters;
 use flitlab_fabric::CableClass;
 use flitlab_measure::Settings;
-use flitlab_workload::traffic::WorstCase;
+use flitlab_traffic::WorstCase;
 pub use router::ANGARA;
 
 /// The values that were read. A mistake has been reported for each required value that is `None`.

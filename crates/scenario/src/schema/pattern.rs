@@ -2,7 +2,7 @@
 
 use crate::workload::Given;
 use flitlab_base::document::{Choice, Reader, Variant, row_with_keys};
-use flitlab_workload::traffic::{Partners, PatternKind, PatternSpec};
+use flitlab_traffic::{Partners, PatternKind, PatternSpec};
 
 /// Reads the pattern of a workload. One that sends step by step gives the pattern that is shown
 /// where an example is, and is not offered those that draw their destinations.

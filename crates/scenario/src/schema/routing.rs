@@ -13,7 +13,7 @@ use flitlab_tables::{
 use super::{
     adaptive, direction_order, foreign, forwarding, forwarding::in_table, readings, relation,
 };
-use flitlab_workload::formats::FileKind;
+use flitlab_traces::formats::FileKind;
 
 /// Routings of any fabric, which have no bubble rule.
 const ANY_FABRIC: [&str; 3] = ["agnostic", "opensm", "relation"];

@@ -28,7 +28,7 @@ use flitlab_output_queued::{
 };
 use flitlab_report::{PointResult, PointRow, Status, WindowPhase, WindowRow};
 use flitlab_routing::adaptive::Tie;
-use flitlab_workload::traffic::{LoadRates, LoadSpec};
+use flitlab_traffic::{LoadRates, LoadSpec};
 
 /// A load on output-queued routers.
 #[derive(Clone, Debug)]

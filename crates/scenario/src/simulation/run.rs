@@ -24,7 +24,7 @@ use flitlab_measure::{
 };
 use flitlab_report::{DeadlockText, PointResult, PointRow, Status};
 use flitlab_routing::adaptive::Misroute;
-use flitlab_workload::traffic::LoadRates;
+use flitlab_traffic::LoadRates;
 
 /// A simulation whose end nobody waits for any longer.
 pub(super) struct Unwaited<'f> {

@@ -20,7 +20,7 @@ use flitlab_measure::{
 };
 use flitlab_report::DigestLog;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{LoadError, LoadRates, PatternError, Workload};
+use flitlab_traffic::{LoadError, LoadRates, PatternError, Workload};
 
 /// Why a scenario can't be simulated. [`Scenario::read`] finds all of these beforehand, with their
 /// places.

@@ -13,7 +13,7 @@ use flitlab_base::units::Picoseconds;
 use flitlab_engine::Engine;
 use flitlab_measure::{ClassSummary, Collector, Span, Stream, Watch, end_of, has_ended};
 use flitlab_report::{PointResult, PointRow, Status, WorkloadRow};
-use flitlab_workload::traffic::LoadRates;
+use flitlab_traffic::LoadRates;
 
 impl Simulation {
     /// The rates of all loads together; `None` if there is none.

@@ -10,11 +10,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use flitlab_application::{Action, Schedule};
 use flitlab_base::FileError;
 use flitlab_base::units::Picoseconds;
 use flitlab_measure::Explanation;
-use flitlab_workload::application::{Action, Schedule};
-use flitlab_workload::traffic::{Job, JobKind, LegKind, Records};
+use flitlab_traffic::{Job, JobKind, LegKind, Records};
 
 /// Writes the timeline of the applications of a simulation to a file.
 #[derive(Clone, Debug)]

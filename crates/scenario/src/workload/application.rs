@@ -15,6 +15,8 @@ use crate::Scenario;
 use crate::checks::{Checks, PACKET};
 use crate::schema::application;
 use crate::simulation::{Outcome, SetupError, TOO_LONG, Work};
+use flitlab_application::loggops::{self, LogGops, simulate};
+use flitlab_application::{ANY, Action, Operation, Schedule, Stuck};
 use flitlab_base::document::Reader;
 use flitlab_base::narrow::narrow;
 use flitlab_base::registry::Row;
@@ -24,10 +26,8 @@ use flitlab_fabric::CableClass;
 use flitlab_measure::{CompletionBound, Explanation, Logged, Spent, application_bound, explain};
 use flitlab_report::{Explained, OperationFacts, PathChannelRow, PointResult, PointRow, Status};
 use flitlab_routing::Routes;
-use flitlab_workload::application::loggops::{self, LogGops, simulate};
-use flitlab_workload::application::{ANY, Action, Operation, Schedule, Stuck};
-use flitlab_workload::traffic::{
-    self, Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
+use flitlab_traffic::{
+    Access, Application, ApplicationSpec, Carrier, Leg, LegKind, Pattern, Placement,
     PlacementError, Transfer, Workload,
 };
 
@@ -96,7 +96,7 @@ impl WorkloadSpec for ApplicationSpec {
                     most = most.max(amount);
                 }
                 Action::Remote(remote) => {
-                    let (bytes, access) = remote.access(amount, self.host.control_message.0);
+                    let (bytes, access) = Access::of(remote, amount, self.host.control_message.0);
                     each(bytes, access);
                 }
                 Action::Receive | Action::Compute => {}
@@ -182,7 +182,7 @@ impl BoundWorkload for BoundApplication {
         let parameters = share.parameters();
         let host = &self.spec.host;
         // A message that is fetched is worked on before it comes.
-        let fetched = matches!(host.answer, traffic::Answer::Get(_));
+        let fetched = matches!(host.answer, flitlab_traffic::Answer::Get(_));
         let receive = if fetched { Picoseconds::ZERO } else { host.receive_overhead };
         let hosts = (host.send_overhead, receive);
         let mut bound = application_bound(fabric, routes, parameters, &self.messages, hosts)?;
@@ -311,7 +311,7 @@ fn with_times(row: &mut PointRow, explanation: &Explanation) {
 
 impl BoundApplication {
     /// Where an application's time went.
-    fn explain(&self, share: Share<'_>, outcome: &traffic::Outcome) -> Explanation {
+    fn explain(&self, share: Share<'_>, outcome: &flitlab_traffic::Outcome) -> Explanation {
         let (spec, places) = (&self.spec, &self.places);
         let (parameters, fabric) = (share.parameters(), share.fabric());
         let empty = EmptyNetwork::new(parameters, fabric.cable_classes());
@@ -344,7 +344,7 @@ impl BoundApplication {
     fn trace_path(
         &self,
         share: Share<'_>,
-        outcome: &traffic::Outcome,
+        outcome: &flitlab_traffic::Outcome,
         explanation: &Explanation,
         explained: &mut Explained,
     ) {

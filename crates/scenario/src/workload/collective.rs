@@ -19,9 +19,7 @@ use flitlab_engine::{
 };
 use flitlab_fabric::{Fabric, NodeName, SpanningTree};
 use flitlab_report::PointResult;
-use flitlab_workload::traffic::{
-    Access, CollectiveKind, CollectiveSpec, Collectives, Pattern, Workload,
-};
+use flitlab_traffic::{Access, CollectiveKind, CollectiveSpec, Collectives, Pattern, Workload};
 
 pub(super) const COLLECTIVE: Row<WorkloadKind> = Row::new(
     "collective",

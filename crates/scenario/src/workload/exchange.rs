@@ -14,9 +14,7 @@ use flitlab_base::document::{Choice, Reader, Whole, plain, size, time, with_keys
 use flitlab_base::registry::Row;
 use flitlab_base::units::{Picoseconds, short_time_text, time_text};
 use flitlab_measure::{CompletionBound, completion_bound};
-use flitlab_workload::traffic::{
-    Access, Between, Exchange, ExchangeSpec, Partners, Pattern, Workload,
-};
+use flitlab_traffic::{Access, Between, Exchange, ExchangeSpec, Partners, Pattern, Workload};
 
 pub(super) const EXCHANGE: Row<WorkloadKind> = Row::new(
     "exchange",

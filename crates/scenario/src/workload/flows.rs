@@ -16,7 +16,7 @@ use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, counted, time_text};
 use flitlab_engine::EmptyNetwork;
 use flitlab_report::{FlowRow, PointResult};
-use flitlab_workload::traffic::{Access, Flow, Flows, FlowsSpec, Pattern, Workload};
+use flitlab_traffic::{Access, Flow, Flows, FlowsSpec, Pattern, Workload};
 
 pub(super) const FLOWS: Row<WorkloadKind> = Row::new(
     "flows",

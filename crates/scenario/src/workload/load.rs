@@ -17,7 +17,7 @@ use flitlab_base::registry::Row;
 use flitlab_base::units::{Bytes, Picoseconds, bytes_text, rate_text, time_text};
 use flitlab_engine::RouterKind;
 use flitlab_fabric::Fabric;
-use flitlab_workload::traffic::{
+use flitlab_traffic::{
     Access, Arrivals, LoadRates, LoadSpec, MessageSizes, OfferedLoad, OpenLoad, Pattern, Process,
     Workload,
 };

@@ -36,9 +36,7 @@ use flitlab_engine::{Engine, Parameters};
 use flitlab_fabric::{Fabric, Places};
 use flitlab_measure::{Collector, CompletionBound};
 use flitlab_report::{PointResult, PointRow};
-use flitlab_workload::traffic::{
-    Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload, WorstCase,
-};
+use flitlab_traffic::{Access, LoadRates, LoadSpec, MessageSizes, Pattern, Workload, WorstCase};
 
 /// The table of the load that may go on beside others.
 pub(crate) const LOAD_TABLE: &str = "traffic";

@@ -6,7 +6,7 @@ use flitlab_base::document::{
 };
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::{NodeName, Places};
-use flitlab_workload::traffic::{Allocation, AllocationError, Free};
+use flitlab_traffic::{Allocation, AllocationError, Free};
 
 /// The table of several workloads.
 pub(crate) const SEVERAL: &str = "workloads";

@@ -17,7 +17,7 @@ use flitlab_base::units::{Bytes, Picoseconds, bytes_text, counted};
 use flitlab_engine::Parameters;
 use flitlab_measure::{CompletionBound, remote_memory_bound};
 use flitlab_report::PointResult;
-use flitlab_workload::traffic::{
+use flitlab_traffic::{
     Access, Partners, Pattern, RemoteMemory, RemoteMemorySpec, RemoteOperation, Workload,
 };
 

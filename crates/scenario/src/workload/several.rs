@@ -20,7 +20,7 @@ use flitlab_base::units::{Picoseconds, time_text};
 use flitlab_engine::{PacketKind, Parameters, TrafficClass};
 use flitlab_fabric::Fabric;
 use flitlab_routing::Routes;
-use flitlab_workload::traffic::{
+use flitlab_traffic::{
     Access, ApplicationSpec, HostOverheads, LoadRates, LoadSpec, MAX_WORKLOADS, MessageSizes,
     Pattern, Placement, Several, Silent, Until, Workload,
 };

@@ -1,7 +1,7 @@
 //! Schedules in both forms of GOAL.
 
-use flitlab::application::goal::{Form, read_from, refusal, write};
 use flitlab::application::{Schedule, check};
+use flitlab::traces::goal::{Form, read_from, refusal, write};
 
 /// A GOAL file. What is read can be written in both forms, unless it is refused, and is then read as
 /// the same.

@@ -1,8 +1,8 @@
 //! Traces of other programs.
 
 use flitlab::application::check;
-use flitlab::application::goal::{Form, read_from, write};
-use flitlab::application::read::{Options, read_bytes};
+use flitlab::traces::goal::{Form, read_from, write};
+use flitlab::traces::read::{Options, read_bytes};
 
 /// A trace of any format; of one that has a file a rank, that of rank 0 alone. What is read can be
 /// written as GOAL, and is then read as the same.

@@ -1,10 +1,10 @@
 //! What the names of the patterns may mean, and how a benchmark may run them: messages of ranks.
 
+use flitlab_application::generate::{Parameters, make};
+use flitlab_application::{Operation, Schedule, ScheduleBuilder};
 use flitlab_base::narrow::narrow;
 use flitlab_fabric::Torus;
-use flitlab_workload::application::generate::{Parameters, make};
-use flitlab_workload::application::{Operation, Schedule, ScheduleBuilder};
-use flitlab_workload::traffic::Placement;
+use flitlab_traffic::Placement;
 
 const MESSAGE_BYTES: u64 = 1 << 20;
 
@@ -254,7 +254,7 @@ fn exchange(partners: &[u32], both_ways: bool) -> Schedule {
 mod tests {
     use super::*;
     use crate::reproduce::tori::PARTS;
-    use flitlab_workload::application::{Action, check};
+    use flitlab_application::{Action, check};
 
     /// The messages of a schedule: sender, receiver.
     fn messages(schedule: &Schedule) -> Vec<(u32, u32)> {

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{ALGORITHMS, read, scenario};
+use flitlab_application::{Action, Schedule};
 use flitlab_scenario::simulation::Simulation;
-use flitlab_workload::application::{Action, Schedule};
-use flitlab_workload::traffic::ApplicationSpec;
+use flitlab_traffic::ApplicationSpec;
 
 /// Products of a time step: of 25 steps of the method, and of the residual.
 const PRODUCTS: u32 = 26;

@@ -13,7 +13,7 @@ use flitlab_fabric::{Torus, sizes_text};
 use flitlab_output_queued::{Parameters, RunTotals, Settings, simulate_within};
 use flitlab_report::figure::{Figure, Scale, Series, Style, xy_figure_among};
 use flitlab_routing::adaptive::Tie;
-use flitlab_workload::traffic::PatternSpec;
+use flitlab_traffic::PatternSpec;
 
 const MESSAGES: u32 = 8;
 

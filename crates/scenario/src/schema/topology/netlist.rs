@@ -13,7 +13,7 @@ use flitlab_base::document::{
     InputFile, List, Listed, Reader, Text, Variant, hexadecimal, with_keys,
 };
 use flitlab_fabric::netlist::{Adapter, LeaveOut, Netlist};
-use flitlab_workload::formats::FileKind;
+use flitlab_traces::formats::FileKind;
 
 use super::failures;
 

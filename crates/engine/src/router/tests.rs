@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::asks::{Asks, HeadRequests};
+use super::asks::{Asks, HeadRequests, OutputRequest};
+use super::blocked::Blocked;
 use super::cioq::CioqRouters;
 use super::holder::Followed;
 use super::injector::Injector;
@@ -11,7 +12,7 @@ use super::*;
 use crate::frame::tick::NEVER;
 use crate::network::small::{context, direction_order, messages, torus};
 use flitlab_fabric::Fabric;
-use flitlab_model::{ChannelKind, Parameters, RouterKind};
+use flitlab_model::{ChannelKind, Lack, Parameters, RouterKind};
 use flitlab_routing::Routes;
 
 /// Late enough for all that waits for nothing.
@@ -43,8 +44,17 @@ struct Bench<'f, R> {
 
 impl<'f, R: Injector<Own = ()>> Bench<'f, R> {
     fn new(fabric: &'f Fabric, routes: &'f Routes, kind: RouterKind) -> Self {
-        let context = Arc::new(context(1, fabric, routes, &parameters(kind)));
-        let mut part = Part::new(&context, 0, &(), messages(&MESSAGES), None);
+        Self::of(fabric, routes, &parameters(kind), &MESSAGES)
+    }
+
+    fn of(
+        fabric: &'f Fabric,
+        routes: &'f Routes,
+        parameters: &Parameters,
+        sent: &[(u32, u32, u64)],
+    ) -> Self {
+        let context = Arc::new(context(1, fabric, routes, parameters));
+        let mut part = Part::new(&context, 0, &(), messages(sent), None);
         let start = part.hosts.sources.due[0];
         part.hosts.run_due(&mut part.common, 0, start);
         Self { context, part, start }
@@ -141,6 +151,48 @@ fn what_does_not_ask_yet_is_held_up_by_its_own_channel<R: Injector<Own = ()>>(ki
 fn a_packet_is_held_up_where_it_is() {
     what_does_not_ask_yet_is_held_up_by_its_own_channel::<PacketRouters>(RouterKind::WholePackets);
     what_does_not_ask_yet_is_held_up_by_its_own_channel::<CioqRouters>(OUTPUT_BUFFERS);
+}
+
+/// Buffers have room for one packet. The router of terminal 1, to which all go, does nothing until
+/// the last of so many is on terminal 0's injection channel.
+fn a_head_waits_for_the_one_before_it<R: Blocked<Own = ()>>(kind: RouterKind, packets: u32) {
+    let fabric = torus(&[4]);
+    let routes = direction_order(&fabric);
+    let flits = parameters(RouterKind::WholePackets).packet_flits(8);
+    let parameters = Parameters { buffer: flits, bubble: false, ..parameters(kind) };
+    let sent = vec![(0, 1, 8); packets as usize];
+    let mut bench = Bench::<R>::of(&fabric, &routes, &parameters, &sent);
+    for number in 0..packets {
+        let now = bench.start + number * LATE;
+        bench.inject(now, false);
+        bench.part.routers.run(&mut bench.part.common, 0, now + LATE);
+    }
+    assert!(!bench.waits(), "there was room for all");
+    let end = bench.start + packets * LATE;
+    let ports = bench.part.routers.ports();
+    let injection = u32::from(ports.routers[0].inputs - 1) << ports.shift;
+    let (own, parts) = ((0, injection), bench.parts(end));
+    let [OutputRequest { output, vc, .. }] = R::requests_of(&parts, own)[..] else {
+        panic!("it has no choice")
+    };
+    let far = parts.far_end(0, output, vc);
+    assert!(R::waits_in(&parts, own, (0, packets - 1)) && R::waits_in(&parts, far, (0, 0)));
+    assert_eq!((R::flits_held(&parts, own), R::flits_held(&parts, far)), (flits, flits));
+    assert_eq!((R::waits_for(&parts, own), R::waits_for(&parts, far)), (vec![far], vec![]));
+    assert_eq!(R::held_by(&parts, own), Some((output, Some(far))));
+    assert_eq!(R::waiting(&parts, own).lacks, Lack::Room { needed: flits, free: 0 });
+    bench.part.routers.run(&mut bench.part.common, 1, end);
+    let parts = bench.parts(end);
+    assert_eq!(R::waits_for(&parts, own), [], "credits are under way");
+    assert_eq!((R::flits_held(&parts, far), R::waits_in(&parts, far, (0, 0))), (0, false));
+}
+
+#[test]
+fn a_head_without_room_waits_for_the_head_of_the_buffer_beyond() {
+    let flits = parameters(RouterKind::WholePackets).packet_flits(8);
+    a_head_waits_for_the_one_before_it::<PacketRouters>(RouterKind::WholePackets, 2);
+    // One more waits in the buffer of the output.
+    a_head_waits_for_the_one_before_it::<CioqRouters>(RouterKind::OutputBuffers(flits), 3);
 }
 
 fn goes_to_another_part<R: Injector<Own = ()>>(kind: RouterKind) {

@@ -170,3 +170,54 @@ impl RoundTrips {
         self.freed.iter_mut().for_each(|it| *it = rebased(*it, by));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two channels with one virtual channel each, and two input ports of which the first one's
+    /// credits are held back.
+    fn round_trips() -> RoundTrips {
+        RoundTrips {
+            channels: vec![OfChannel::default(); 2],
+            waited: vec![VecDeque::new(); 2],
+            holds: vec![true, false],
+            freed: vec![0; 2],
+            vcs: 1,
+        }
+    }
+
+    fn leaving(input: u32, channel: Option<u32>, waited: Tick) -> Leaving {
+        Leaving { input, vc: 0, channel, waited }
+    }
+
+    #[test]
+    fn a_credit_is_held_back_by_how_much_longer_its_channel_s_are_away_than_the_least() {
+        let mut trips = round_trips();
+        // Channel 0's flit waited for 3 behind the crossbar, and for 5 beyond; channel 1's for 2.
+        trips.send(0, 3);
+        trips.send(1, 2);
+        trips.tell(0, Delay { time: 100, delay: 5 });
+        trips.tell(1, Delay { time: 110, delay: 0 });
+        let mut hold = |leaving, now| trips.hold(leaving, 0..2, now);
+        assert_eq!(hold(leaving(0, Some(0), 0), 99), (99, 0), "nothing is known yet");
+        assert_eq!(hold(leaving(0, Some(0), 0), 105), (113, 8), "the other one's is 0 yet");
+        assert_eq!(hold(leaving(0, Some(1), 1), 112), (113, 2), "room is free in order");
+        assert_eq!(hold(leaving(0, Some(0), 4), 200), (206, 10));
+        assert_eq!(hold(leaving(0, Some(1), 4), 300), (300, 4), "its own is the least");
+        assert_eq!(hold(leaving(0, None, 4), 301), (301, 4), "it leaves the network");
+        assert_eq!(hold(leaving(1, Some(0), 4), 302), (302, 4), "nothing is held back here");
+    }
+
+    #[test]
+    fn of_credits_that_come_together_the_longest_delay_counts() {
+        let mut trips = round_trips();
+        for (delay, time) in [(7, 50), (1, 40), (4, 50)] {
+            trips.send(0, 0);
+            trips.tell(0, Delay { time, delay });
+        }
+        assert_eq!((trips.known(0, 39), trips.known(0, 40)), (0, 1));
+        trips.rebase(10);
+        assert_eq!((trips.known(0, 39), trips.known(0, 40)), (1, 7));
+    }
+}

@@ -111,3 +111,44 @@ impl WakeTimes {
         size_of_val(&*self.queues) + size_of_val(&*self.ports) + size_of_val(&*self.routers)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flitlab_fabric::NONE;
+
+    #[test]
+    fn queues_are_due_at_their_times_and_a_port_and_a_router_at_the_least_of_theirs() {
+        // Two routers of two ports with three queues each.
+        let mut times = WakeTimes::new(2, 4, 3);
+        let second = RouterLayout {
+            first_output: 2,
+            first_input: 2,
+            first_terminal: 1,
+            outputs: 2,
+            inputs: 2,
+            terminals: 1,
+            transit: 1,
+            unit: 0,
+        };
+        for (queue, input, time) in [(6, 2, 30), (8, 2, 20), (9, 3, 20), (11, 3, 50)] {
+            times.set(queue, (1, input), time);
+        }
+        assert_eq!((times.first(0), times.first(1)), (NEVER, 20));
+        assert_eq!(times.lower(11, (1, 3), 60), 50, "it is as early already");
+        assert_eq!(times.lower(11, (1, 3), 40), 40);
+        let mut due = [NONE; 7];
+        // Queues are numbered within their router.
+        let count = times.take_due(20, (1, &second), &mut due);
+        assert_eq!((count, &due[..count], times.first(1)), (2, &[2, 3][..], 30));
+        assert_eq!(times.take_due(30, (1, &second), &mut due), 1);
+        assert_eq!((due[0], times.first(1)), (0, 40));
+        // A time may be too early: nothing is due then.
+        times.lower_router(1, 35);
+        assert_eq!((times.take_due(35, (1, &second), &mut due), times.first(1)), (0, 40));
+        times.rebase(10);
+        assert_eq!((times.first(0), times.first(1)), (NEVER, 30));
+        assert_eq!((times.take_due(30, (1, &second), &mut due), due[0]), (1, 5));
+        assert_eq!(times.first(1), NEVER);
+    }
+}

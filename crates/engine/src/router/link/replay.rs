@@ -354,3 +354,138 @@ impl ReplayChannel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(resend: Resend, retry: Retry) -> ReplayRules {
+        ReplayRules {
+            retry,
+            resend,
+            takes_flits: false,
+            time_out: NEVER,
+            bits_a_flit: 64,
+            most: 4,
+            entries: 4,
+            most_before: 5,
+        }
+    }
+
+    /// A packet of two flits.
+    fn packet(slot: u32, vc: u8) -> ReplayEntry {
+        let (source, sequence, due) = (0, slot, NEVER);
+        ReplayEntry {
+            number: 0,
+            slot,
+            source,
+            sequence,
+            due,
+            flits: 2,
+            vc,
+            accepted: false,
+            bad: false,
+        }
+    }
+
+    /// A channel that has sent three packets, of which the second one has a virtual channel of its
+    /// own.
+    fn channel(resend: Resend) -> ReplayChannel {
+        let mut channel = ReplayChannel::default();
+        for (slot, vc) in [(10, 0), (11, 1), (12, 0)] {
+            channel.keep(packet(slot, vc), resend);
+        }
+        channel
+    }
+
+    /// The slots of the packets that are sent again, in their order.
+    fn sent_again(channel: &mut ReplayChannel) -> Vec<u32> {
+        let mut slots = Vec::new();
+        while let Some(place) = channel.next_again() {
+            slots.push(channel.entries[place].slot);
+        }
+        slots
+    }
+
+    #[test]
+    fn a_damaged_packet_is_sent_again_with_all_behind_it() {
+        let rules = rules(Resend::GoBackN, Retry::Store);
+        let mut channel = channel(rules.resend);
+        assert!(channel.is_full(&rules), "six flits are more than five");
+        let first = channel.react(0, true, &rules);
+        assert_eq!(first, (Some(AckMessage::Wanted(0)), ArrivalOutcome::Nothing));
+        // The far end waits for the first one, and says nothing of the others.
+        assert_eq!(channel.react(1, false, &rules), (None, ArrivalOutcome::Nothing));
+        channel.learned.push_back((50, AckMessage::Wanted(0)));
+        channel.learn(49, rules.resend);
+        assert!(!channel.sends_again());
+        channel.learn(50, rules.resend);
+        assert_eq!(sent_again(&mut channel), [10, 11, 12]);
+        for (place, number) in [(0, 1), (1, 2), (2, 3)] {
+            let all_before = Some(AckMessage::AllBefore(number));
+            assert_eq!(channel.react(place, false, &rules), (all_before, ArrivalOutcome::Enters));
+        }
+        // One that comes twice is answered again, and enters once.
+        let again = channel.react(0, false, &rules);
+        assert_eq!(again, (Some(AckMessage::AllBefore(3)), ArrivalOutcome::Nothing));
+        channel.learned.push_back((90, AckMessage::AllBefore(2)));
+        channel.learn(90, rules.resend);
+        assert_eq!((channel.entries.len(), channel.is_full(&rules)), (1, false));
+    }
+
+    #[test]
+    fn a_damaged_packet_is_sent_again_alone_and_those_of_its_virtual_channel_wait_beside() {
+        let rules = rules(Resend::Selective, Retry::Store);
+        let mut channel = channel(rules.resend);
+        let first = channel.react(0, true, &rules);
+        assert_eq!(first, (Some(AckMessage::Wanted(0)), ArrivalOutcome::Nothing));
+        // Another virtual channel need not wait; the same one does.
+        let second = channel.react(1, false, &rules);
+        assert_eq!(second, (Some(AckMessage::Accepted(1)), ArrivalOutcome::Enters));
+        let third = channel.react(2, false, &rules);
+        assert_eq!(third, (Some(AckMessage::Accepted(2)), ArrivalOutcome::Waits));
+        channel.put_beside(2);
+        assert_eq!((channel.flits_kept(0), channel.flits_kept(1)), (4, 2));
+        let mut entering = Vec::new();
+        channel.take_from_beside(0, &mut entering);
+        assert!(entering.is_empty(), "the first one is missing");
+        channel.learned.push_back((50, AckMessage::Wanted(0)));
+        channel.learned.push_back((60, AckMessage::Accepted(1)));
+        channel.learn(60, rules.resend);
+        assert_eq!(sent_again(&mut channel), [10]);
+        assert_eq!(channel.react(0, false, &rules).1, ArrivalOutcome::Enters);
+        channel.take_from_beside(0, &mut entering);
+        assert_eq!((entering, channel.entries.len()), (vec![12], 2));
+    }
+
+    #[test]
+    fn a_packet_without_an_answer_is_sent_again_once_its_time_is_over() {
+        for (resend, expected) in
+            [(Resend::GoBackN, vec![10, 11, 12]), (Resend::Selective, vec![11])]
+        {
+            let mut channel = channel(resend);
+            // Of packets that go back to the first one, that one's time counts.
+            let timed = usize::from(resend == Resend::Selective);
+            channel.entries[timed].due = 70;
+            assert_eq!(channel.due(resend), 70);
+            channel.learn(69, resend);
+            assert!(!channel.sends_again());
+            channel.learn(70, resend);
+            assert_eq!(sent_again(&mut channel), expected);
+            channel.learn(1000, resend);
+            assert!(!channel.sends_again(), "it has no time any more until it is sent");
+        }
+    }
+
+    #[test]
+    fn a_packet_that_has_begun_to_leave_enters_as_a_bad_copy_where_copies_are_stomped() {
+        let rules = rules(Resend::GoBackN, Retry::Stomp);
+        let mut channel = channel(rules.resend);
+        assert_eq!(channel.react(0, true, &rules).1, ArrivalOutcome::BadCopy);
+        // A copy that was bad before is not wanted again.
+        channel.entries[0].bad = true;
+        assert_eq!(channel.react(0, true, &rules).1, ArrivalOutcome::Enters);
+        channel.entries[2].bad = true;
+        assert_eq!(channel.react(2, true, &rules), (None, ArrivalOutcome::Discarded));
+    }
+}

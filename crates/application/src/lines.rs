@@ -43,12 +43,13 @@ pub struct Lines<T> {
     free: u32,
 }
 
-impl<T: Copy> Lines<T> {
-    /// Of lines that are all empty.
-    pub fn new() -> Self {
+impl<T> Default for Lines<T> {
+    fn default() -> Self {
         Self { links: Vec::new(), free: NONE }
     }
+}
 
+impl<T: Copy> Lines<T> {
     fn insert(&mut self, item: T, next: u32) -> u32 {
         let link = Link { item, next };
         let place = self.free;
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn lines_are_served_each_in_its_own_order_and_share_places() {
-        let mut lines = Lines::new();
+        let mut lines = Lines::default();
         let (mut one, mut other) = (Line::EMPTY, Line::EMPTY);
         for item in 0..3 {
             lines.push_back(&mut one, item);
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_item_is_taken_from_any_place_of_its_line() {
-        let mut lines = Lines::new();
+        let mut lines = Lines::default();
         let mut line = Line::EMPTY;
         (0..6).for_each(|item| lines.push_back(&mut line, item));
         let memory = lines.memory();

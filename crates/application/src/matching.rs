@@ -82,7 +82,7 @@ impl Matching {
             first.push(narrow(peers.len()));
         }
         let lines = vec![Line::EMPTY; peers.len()];
-        Self { list, lists, first, peers, lines, waiting: Lines::new() }
+        Self { list, lists, first, peers, lines, waiting: Lines::default() }
     }
 
     /// The line of a rank for a peer, which some operation of theirs names.

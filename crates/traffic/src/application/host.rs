@@ -170,7 +170,7 @@ impl Application {
             is_one_sided: schedule.operations().any(is_remote),
             state: ApplicationState {
                 hosts,
-                outgoing: Lines::new(),
+                outgoing: Lines::default(),
                 streams,
                 waits: (0..all).map(|number| schedule.waits(number)).collect(),
                 unexpected: receipts.clone(),

@@ -61,7 +61,7 @@ pub(super) struct Streams {
 
 impl Streams {
     pub(super) fn new() -> Self {
-        Self { streams: Vec::new(), tasks: Lines::new(), runnable: Vec::new(), looked_at: 0 }
+        Self { streams: Vec::new(), tasks: Lines::default(), runnable: Vec::new(), looked_at: 0 }
     }
 
     /// A rank gets so many idle streams.

@@ -1,4 +1,4 @@
-//! Applications: what ranks send, receive and compute, network or not.
+//! Applications: what ranks send, receive and compute, and what each waits for.
 //!
 //! | module | what it is for |
 //! |---|---|
